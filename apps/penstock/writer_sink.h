@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "apps/penstock/row_places.h"
+#include "penstock/bigquery/sink/blocking_writer.h"
+#include "penstock/runtime/subtask_sink.h"
+
+namespace penstock::command {
+
+/// One subtask's way from records to the tables, but for what makes rows of them.
+class WriterSink : public runtime::SubtaskSink {
+ public:
+  [[nodiscard]] absl::Status write(const runtime::RecordBatch& batch) final;
+  [[nodiscard]] absl::StatusOr<base::MonotonicTime> poll() final;
+  [[nodiscard]] absl::Status flush(bool endOfInput) final;
+  [[nodiscard]] absl::StatusOr<std::vector<connector::Committable>> prepareCommit() final;
+  [[nodiscard]] absl::StatusOr<std::vector<connector::WriterState>> snapshotState(
+      connector::CheckpointId checkpoint) final;
+  [[nodiscard]] absl::Status close() final;
+  void cancel() final;
+
+ protected:
+  /// `places` is told of every batch, and when all are settled. `failed` is set when the sink, not
+  /// the input, is what an error came from.
+  WriterSink(std::unique_ptr<bigquery::BlockingWriter> writer, std::shared_ptr<RowPlaces> places,
+             std::atomic<bool>& failed);
+
+  /// `first` is the origin of the first record, the others' follow it.
+  virtual absl::Status writeRecords(const runtime::RecordBatch& batch,
+                                    connector::RowOrigin first) = 0;
+  /// A record that the source could not deliver whole: a failure, for the handler.
+  virtual absl::Status writeDefect(const runtime::RecordBatch& batch) = 0;
+
+  [[nodiscard]] bigquery::BlockingWriter& writer() { return *writer_; }
+
+ private:
+  absl::Status noted(absl::Status status);
+
+  std::unique_ptr<bigquery::BlockingWriter> writer_;
+  std::shared_ptr<RowPlaces> places_;
+  std::atomic<bool>& failed_;
+};
+
+}  // namespace penstock::command

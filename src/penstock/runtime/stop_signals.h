@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+namespace penstock::runtime {
+
+/// Turns SIGINT and SIGTERM into calls: the first signal calls `onFirst`, every later one
+/// `onSecond`, on a thread of this object's own. The former handlers come back when it is
+/// destroyed. One at a time in a process.
+class StopSignals {
+ public:
+  StopSignals(std::function<void()> onFirst, std::function<void()> onSecond);
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+  /// Whether a signal has come.
+  [[nodiscard]] bool stopRequested() const;
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace penstock::runtime
