@@ -154,6 +154,22 @@ class CountTest(unittest.TestCase):
     def test_a_program_that_dies_is_a_failure(self):
         self.assertEqual(count_tests.count(self.report("fail", "[       OK ] A.B (0 ms)\n")), (1, 1))
 
+    def test_tells_what_the_failed_cases_printed_and_nothing_else(self):
+        output = (
+            "[ RUN      ] A.B\nfine\n[       OK ] A.B (0 ms)\n[ RUN      ] A.C\nwrong\n[  FAILED  ] A.C (0 ms)\n"
+            "[ RUN      ] A.D\n[  SKIPPED ] A.D (0 ms)\n[  FAILED  ] A.C\n"
+        )
+        self.assertEqual(
+            count_tests.failures(self.report("fail", output)), "--- a: A.C\nwrong\n[  FAILED  ] A.C (0 ms)\n"
+        )
+        self.assertEqual(count_tests.failures(self.report("run", output)), "")
+
+    def test_tells_the_end_of_a_program_that_died(self):
+        died = "[ RUN      ] A.B\n[       OK ] A.B (0 ms)\n[ RUN      ] A.C\nhelp\n"
+        self.assertEqual(count_tests.failures(self.report("fail", died)), "--- a: A.C\nhelp\n")
+        told = count_tests.failures(self.report("fail", "\n".join(str(i) for i in range(100))))
+        self.assertTrue(told.startswith("--- a: [40 lines before]\n40\n"), told)
+
     def test_other_programs_count_as_one(self):
         self.assertEqual(count_tests.count(self.report("run", "hello")), (1, 0))
         self.assertEqual(count_tests.count(self.report("fail", "hello")), (0, 1))

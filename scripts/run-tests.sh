@@ -14,7 +14,7 @@ shift
 name=${RESULT_NAME:-$preset}
 mkdir -p build/results
 report=$PWD/build/results/$name.xml
-rm -f "$report" "build/results/$name"
+rm -f "$report" "build/results/$name" "build/results/$name.failures"
 
 # An AddressSanitizer report must end a test as a failure also where a test expects a process to fail.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
@@ -25,7 +25,7 @@ ctest --test-dir "build/$preset" --parallel "$(jobs_for_this_machine)" --output-
   --timeout 600 --test-output-size-passed 50000000 --test-output-size-failed 50000000 \
   --output-junit "$report" "$@"
 status=$?
-python3 scripts/count_tests.py "$report" > "build/results/$name"
+python3 scripts/count_tests.py "$report" "build/results/$name.failures" > "build/results/$name"
 counted=$?
 cat "build/results/$name"
 [ $status -eq 0 ] && [ $counted -eq 0 ]

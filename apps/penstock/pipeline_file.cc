@@ -117,11 +117,12 @@ class PipelineReader {
     if (autodetect != nullptr) {
       PENSTOCK_ASSIGN_OR_RETURN(plan.autodetect, autodetect->boolean());
     }
-    if (plan.autodetect && plan.protobuf) {
+    if (autodetect == nullptr || !plan.autodetect) return absl::OkStatus();
+    if (plan.protobuf) {
       return autodetect->problem(
           "is for JSON: the columns of protobuf messages come from their type");
     }
-    if (schema == nullptr || !plan.autodetect) return absl::OkStatus();
+    if (schema == nullptr) return absl::OkStatus();
     return autodetect->problem("and sink.schema exclude each other");
   }
 
