@@ -4,6 +4,7 @@
 namespace penstock::command {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -50,6 +51,41 @@ TEST_F(CommandExactlyOnce, ADirectoryOfTheOtherMethodIsRefused) {
   const CommandResult result = loadOnce(input, flags);
   EXPECT_EQ(result.exitCode, 5);
   EXPECT_THAT(result.error, HasSubstr("belongs to another job"));
+}
+
+// Neither what it covers nor what comes after is written, and the checkpoint stays as it is.
+TEST_F(CommandExactlyOnce, ADirectoryThatCannotBeTrustedIsRefusedAndNothingIsWritten) {
+  const std::string input = folder_.write("a.jsonl", "{\"id\":1}\n");
+  const std::vector<std::string> flags = {"--checkpoint-dir", folder_.path("state")};
+  ASSERT_EQ(loadOnce(input, flags).exitCode, 0);
+  const std::string metadata = folder_.path("state/chk-1/metadata");
+  const std::string good = contentsOf(metadata);
+  ASSERT_TRUE(good.starts_with("penstock-checkpoint 1 "));
+  std::string flipped = good;
+  flipped[good.size() / 2] = static_cast<char>(flipped[good.size() / 2] ^ 1);
+  const std::pair<std::string, std::string> bad[] = {
+      {"", "damaged"},
+      {good.substr(0, good.size() / 2), "damaged"},
+      {good.substr(0, good.size() - 1), "damaged"},
+      {good + "x", "damaged"},
+      {flipped, "damaged"},
+      {"penstock-checkpoint 2" + good.substr(good.find(' ', 20)), "written by a newer penstock"}};
+  for (const auto& [contents, why] : bad) {
+    folder_.write("state/chk-1/metadata", contents);
+    const CommandResult result = loadOnce(input, flags);
+    EXPECT_EQ(result.exitCode, 5) << why;
+    EXPECT_THAT(result.error, AllOf(HasSubstr(metadata), HasSubstr(why),
+                                    HasSubstr("give an empty directory to start over")));
+    EXPECT_EQ(contentsOf(metadata), contents);
+  }
+  folder_.write("state/chk-1/metadata", good);
+  const CommandResult other = load(input, {"--checkpoint-dir", folder_.path("state"),
+                                           "--write-method", "STORAGE_API_EXACTLY_ONCE"},
+                                   "p.d.other");
+  EXPECT_EQ(other.exitCode, 5);
+  EXPECT_THAT(other.error, HasSubstr("belongs to another job"));
+  EXPECT_EQ(rows("p.d.other"), "") << "nothing was created";
+  EXPECT_EQ(rows(), "{\"id\":1,\"name\":null}\n");
 }
 
 TEST_F(CommandExactlyOnce, TheOptionsOfTheDefaultStreamAreRefused) {

@@ -106,10 +106,25 @@ TEST_F(CommandInput, RefusesBadFlagsNamingThem) {
     EXPECT_THAT(result.error, AllOf(StartsWith("penstock: error: "), HasSubstr(message)));
     EXPECT_THAT(result.out, IsEmpty());
   }
+  const CommandResult parts = load(input, {}, "p.d.x.y");
+  EXPECT_EQ(parts.exitCode, 2);
+  EXPECT_THAT(parts.error, HasSubstr("'p.d.x.y' is not a table name: it has 4 parts"));
   const CommandResult standardInput = load("-", {"--checkpoint-dir", folder_.path("state")});
   EXPECT_EQ(standardInput.exitCode, 2);
   EXPECT_THAT(standardInput.error,
               AllOf(HasSubstr("standard input"), HasSubstr("--checkpoint-dir")));
+}
+
+TEST_F(CommandInput, WhatAMessageQuotesStaysOnOneLine) {
+  const std::string input = folder_.write("a.jsonl", "{\"id\":\x1b[2J\x07\ty}\n");
+  const CommandResult failed = load(input);
+  EXPECT_EQ(failed.exitCode, 3);
+  EXPECT_THAT(failed.error, HasSubstr("found \\x1b[2J\\x07\\ty}"));
+  const CommandResult dropped = load(input, {"--on-error", "drop"});
+  EXPECT_THAT(dropped.error, HasSubstr("found \\x1b[2J\\x07\\ty}"));
+  const CommandResult name = load(input, {}, "p.d.x\ny ");
+  EXPECT_EQ(name.exitCode, 2);
+  EXPECT_THAT(name.error, HasSubstr("'p.d.x\\ny '"));
 }
 
 TEST_F(CommandInput, AChangedInputADifferentTableOrADamagedCheckpointIsRefused) {

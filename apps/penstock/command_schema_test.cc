@@ -99,6 +99,7 @@ TEST_F(CommandSchema, ASchemaFileThatIsNoneGetsOneClearMessage) {
       {std::string("\xff\xfe[\0]\0", 6), "it is encoded in UTF-16, little endian; only UTF-8"},
       {std::string("\0\0\0[\0\0\0]", 8), "it is encoded in UTF-32, big endian; only UTF-8"},
       {"id:INTEGER", "not valid JSON"},
+      {std::string("\x0a\0\x08\1", 4), "not valid JSON"},
       {"{\"a\":1}", "this JSON holds no schema"}};
   for (const auto& [contents, message] : bad) {
     const CommandResult result = loadWith(contents);

@@ -19,7 +19,7 @@ class Console {
 
   /// One line (or several) of result.
   void result(std::string_view text);
-  /// One line about the work.
+  /// One line about the work; control characters in it are shown as `\n`, `\t`, `\x1b`.
   void note(std::string_view line);
   /// "penstock: error: ..."
   void error(std::string_view message);

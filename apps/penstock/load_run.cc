@@ -105,6 +105,7 @@ class LoadRun {
     if (!listing.ok() || listing->checkpoints.empty()) return std::nullopt;
     const auto& newest = listing->checkpoints.back().content;
     if (!newest.ok() || newest->records == 0) return std::nullopt;
+    if (newest->jobIdentity != jobIdentity()) return std::nullopt;  // told when it is opened, too
     return CommandError{
         ExitCode::kCheckpoint,
         fmt::format("the checkpoint directory {} covers {} of this input, and there is no "
@@ -223,15 +224,20 @@ class LoadRun {
     return fmt::format("{} {}", plan_.names.schema, plan_.schemaFile);
   }
 
-  std::optional<CommandError> runJob() {
-    runtime::LocalExecutorOptions options = plan_.executor;
+  /// What a checkpoint directory belongs to.
+  [[nodiscard]] std::string jobIdentity() const {
     const std::string records =
         plan_.protobuf ? fmt::format(" of messages {}", plan_.protobuf->messageName) : "";
     // A job that changes its method has no state to go on with.
     const bool exactlyOnce =
         connection_.options.writeMethod == bigquery::WriteMethod::kStorageApiExactlyOnce;
-    options.jobIdentity = fmt::format("load{} into {} of {}{}", records, plan_.destination.text(),
-                                      summary_.target, exactlyOnce ? ", exactly once" : "");
+    return fmt::format("load{} into {} of {}{}", records, plan_.destination.text(), summary_.target,
+                       exactlyOnce ? ", exactly once" : "");
+  }
+
+  std::optional<CommandError> runJob() {
+    runtime::LocalExecutorOptions options = plan_.executor;
+    options.jobIdentity = jobIdentity();
     RecordFailures failures(plan_.onError, console_);
     LoadSinks sinks(plan_, connection_, schema_, mapping_, failures);
     const auto committer = sinks.makeCommitter();

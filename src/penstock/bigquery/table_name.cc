@@ -1,5 +1,7 @@
 #include "penstock/bigquery/table_name.h"
 
+#include <algorithm>
+
 #include "penstock/base/resource_name.h"
 
 namespace penstock::bigquery {
@@ -28,6 +30,12 @@ absl::StatusOr<TableName> TableName::parse(std::string_view text) {
   TableName name{std::string(text.substr(0, middle)),
                  std::string(text.substr(middle + 1, last - middle - 1)),
                  std::string(text.substr(last + 1))};
+  if (name.project.find('.') != std::string::npos && name.project.find(':') == std::string::npos) {
+    return base::invalidArgument(
+        "'{}' is not a table name: it has {} parts, and PROJECT.DATASET.TABLE has three (a dot is "
+        "part of a project's name only before a colon, as in example.com:project)",
+        text, 1 + std::count(text.begin(), text.end(), '.'));
+  }
   if (absl::Status status = name.validate(); !status.ok()) {
     return base::invalidArgument("'{}' is not a table name (expected PROJECT.DATASET.TABLE): {}",
                                  text, base::messageOf(status));

@@ -117,6 +117,11 @@ absl::StatusOr<Checkpoint> readCheckpoint(const fs::path& folder, int64_t number
   return checkpoint;
 }
 
+/// Not "remove it": the file is what is left to find out with.
+constexpr std::string_view kStartOver =
+    "give an empty directory to start over, which loads all of the input again, beside what is in "
+    "the table already";
+
 /// What to do about the checkpoint in `folder`, which cannot be read, given the one before it.
 std::string adviceToGoBack(const fs::path& folder, const fs::path& before, int64_t number) {
   const absl::StatusOr<Checkpoint> checkpoint = readCheckpoint(before, number);
@@ -124,9 +129,10 @@ std::string adviceToGoBack(const fs::path& folder, const fs::path& before, int64
       checkpoint.ok() && (!checkpoint->committables.empty() || !checkpoint->writerStates.empty());
   constexpr std::string_view kAdvice =
       "remove {} to continue from {}, the one before it (what came after that is loaded again{}), "
-      "or give an empty directory to start over";
+      "or {}";
   return fmt::format(kAdvice, folder.string(), before.string(),
-                     commits ? ", so rows that were committed since would be there twice" : "");
+                     commits ? ", so rows that were committed since would be there twice" : "",
+                     kStartOver);
 }
 
 base::WallTime writtenAt(const fs::path& file) {
@@ -221,7 +227,7 @@ absl::StatusOr<std::optional<Checkpoint>> CheckpointStore::newest() const {
       numbers.size() > 1
           ? adviceToGoBack(folder, folderOf(directory_, numbers[numbers.size() - 2]),
                            numbers[numbers.size() - 2])
-          : fmt::format("remove {} or give an empty directory to start over", folder.string());
+          : fmt::format("no older one is kept: {}", kStartOver);
   return absl::Status(checkpoint.status().code(),
                       fmt::format("{}; {}", base::messageOf(checkpoint.status()), advice));
 }

@@ -157,7 +157,7 @@ TEST_F(CheckpointStoreTest, RefusesADamagedOneNamingFileAndWayOut) {
   overwrite(1, "x");
   EXPECT_THAT(
       errorOf(store->newest().status()),
-      HasSubstr("remove " + directory() + "/chk-1 or give an empty directory to start over"));
+      HasSubstr("no older one is kept: give an empty directory to start over, which loads all"));
 }
 
 TEST_F(CheckpointStoreTest, IgnoresWhatACrashLeftUnderATemporaryName) {

@@ -35,7 +35,7 @@ bool InferenceWalk::walkDocument() {
   const uint32_t* const first = cursor_.next;
   if (!walkObject(root_)) return false;
   const bool isEmpty = cursor_.next - first == 2;
-  return !isEmpty || fault_(begin, "the document is an empty object");
+  return !isEmpty || fault_.unusable(begin, "the document is an empty object");
 }
 
 bool InferenceWalk::walkObject(InferredMembers& members) {
@@ -77,7 +77,7 @@ inline bool InferenceWalk::walkMember(InferredMembers& members, InferredField** 
   ++cursor_.next;
   if (*field == nullptr) return skipValue();
   if ((*field)->seenIn == object) {
-    return fault_(key.data(), "two keys of one object name the same column");
+    return fault_.unusable(key.data(), "two keys of one object name the same column");
   }
   (*field)->seenIn = object;
   return walkValue(**field, false);
@@ -198,7 +198,7 @@ bool InferenceWalk::walkLiteral(InferredField& field, bool element) {
 
 bool InferenceWalk::openContainer() {
   if (++depth_ > formats::kMaxJsonDepth) {
-    return fault_(cursor_.at(), "nested deeper than 512 levels");
+    return fault_.unusable(cursor_.at(), "nested deeper than 512 levels");
   }
   ++cursor_.next;
   return true;

@@ -17,10 +17,17 @@ inline constexpr size_t kMaxJsonDepth = 512;
 struct JsonFault {
   const char* at = nullptr;      ///< into the text
   const char* reason = nullptr;  ///< a literal: "a value is missing"
+  bool isSyntax = true;          ///< the text is no JSON; false: it is, and cannot be used
 
   bool operator()(const char* place, const char* why) {
     at = place;
     reason = why;
+    isSyntax = true;
+    return false;
+  }
+  bool unusable(const char* place, const char* why) {
+    (*this)(place, why);
+    isSyntax = false;
     return false;
   }
 };

@@ -50,15 +50,20 @@ Compression compressionOf(std::string_view rawHead) {
 
 std::optional<std::string_view> wideEncodingOf(std::string_view head) {
   const auto zero = [head](size_t at) { return at < head.size() && head[at] == '\0'; };
-  const auto ascii = [head](size_t at) { return at < head.size() && head[at] > '\0'; };
+  const auto text = [head](size_t at) {
+    constexpr std::string_view kBlank = "\t\n\r";
+    return at < head.size() && (kBlank.find(head[at]) != std::string_view::npos ||
+                                (head[at] >= ' ' && head[at] <= '~'));
+  };
+  const auto end = [head](size_t at) { return at >= head.size(); };
   if (head.starts_with("\xFF\xFE\0\0"sv)) return "UTF-32, little endian";
   if (head.starts_with("\0\0\xFE\xFF"sv)) return "UTF-32, big endian";
   if (head.starts_with("\xFF\xFE"sv)) return "UTF-16, little endian";
   if (head.starts_with("\xFE\xFF"sv)) return "UTF-16, big endian";
-  if (ascii(0) && zero(1) && zero(2) && zero(3)) return "UTF-32, little endian";
-  if (zero(0) && zero(1) && zero(2) && ascii(3)) return "UTF-32, big endian";
-  if (ascii(0) && zero(1)) return "UTF-16, little endian";
-  if (zero(0) && ascii(1)) return "UTF-16, big endian";
+  if (text(0) && zero(1) && zero(2) && zero(3)) return "UTF-32, little endian";
+  if (zero(0) && zero(1) && zero(2) && text(3)) return "UTF-32, big endian";
+  if (text(0) && zero(1) && (end(2) || (text(2) && zero(3)))) return "UTF-16, little endian";
+  if (zero(0) && text(1) && (end(2) || (zero(2) && text(3)))) return "UTF-16, big endian";
   return std::nullopt;
 }
 
