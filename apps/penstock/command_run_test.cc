@@ -124,7 +124,7 @@ TEST_F(CommandRun, MemoryDoesNotGrowWithTheInput) {
   const CommandResult loaded = load(input, {"--json"});
   EXPECT_EQ(loaded.exitCode, 0) << loaded.error;
   EXPECT_GE(lastLine(loaded.out)["input_bytes"].get<size_t>(), kInputBytes);
-  EXPECT_LT(loaded.peakMemoryBytes, 300'000'000) << "embedded emulator included";
+  EXPECT_LT(loaded.peakMemoryBytes, 200'000'000) << "embedded emulator included";
 }
 
 TEST_F(CommandRun, UnknownFieldsMayBeIgnored) {

@@ -17,6 +17,7 @@ namespace {
 
 namespace api = google::cloud::bigquery::storage::v1;
 
+constexpr int kReadAheadBytes = 2 * 1024 * 1024;
 constexpr int kMaxStreamsPerConnection = 100;
 constexpr const char* kAnnouncement = "x-penstock-emulator";
 
@@ -120,6 +121,10 @@ class GrpcServer::Impl {
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
     // A second emulator on the port must fail, not share it.
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    // How much of a call is read before it is asked for: by default gRPC guesses, and takes what the
+    // client has in flight, 128 MiB as a rule, into memory.
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kReadAheadBytes);
     builder.SetMaxReceiveMessageSize(-1);  // what is too large gets an answer that says so
     builder.RegisterService(&service_);
     server_ = builder.BuildAndStart();
