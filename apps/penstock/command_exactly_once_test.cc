@@ -79,9 +79,10 @@ TEST_F(CommandExactlyOnce, ADirectoryThatCannotBeTrustedIsRefusedAndNothingIsWri
     EXPECT_EQ(contentsOf(metadata), contents);
   }
   folder_.write("state/chk-1/metadata", good);
-  const CommandResult other = load(input, {"--checkpoint-dir", folder_.path("state"),
-                                           "--write-method", "STORAGE_API_EXACTLY_ONCE"},
-                                   "p.d.other");
+  const CommandResult other = load(
+      input,
+      {"--checkpoint-dir", folder_.path("state"), "--write-method", "STORAGE_API_EXACTLY_ONCE"},
+      "p.d.other");
   EXPECT_EQ(other.exitCode, 5);
   EXPECT_THAT(other.error, HasSubstr("belongs to another job"));
   EXPECT_EQ(rows("p.d.other"), "") << "nothing was created";

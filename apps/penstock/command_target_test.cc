@@ -69,19 +69,28 @@ TEST_F(CommandWithFaults, AMaskedDenialSaysThatTheTableMayNotExistOrNotBeWritabl
                     HasSubstr("--emulator-endpoint"), Not(HasSubstr("CREATE_NEVER"))));
 }
 
-TEST_F(CommandWithFaults, TheChecksBeforeTheFirstRecordAreNotRepeated) {
+TEST_F(CommandWithFaults, APassingFaultBeforeTheFirstRecordIsWaitedOut) {
+  plant({.method = "tables.get", .times = 2, .httpCode = 503});
+  plant({.method = "GetWriteStream", .times = 1, .code = absl::StatusCode::kUnavailable});
+  const CommandResult result = runCommand(loadArguments());
+  EXPECT_EQ(result.exitCode, 0) << result.error;
+  EXPECT_EQ(lastLine(result.out)["rows"], 1);
+}
+
+TEST_F(CommandWithFaults, OneThatStaysEndsTheLoadBeforeTheFirstRecord) {
   const uint64_t rest = plant({.method = "tables.get", .times = 0, .httpCode = 503});
   const CommandResult result = runCommand(loadArguments());
   EXPECT_EQ(result.exitCode, 4);
   EXPECT_THAT(result.error, HasSubstr("--emulator-rest-endpoint " + emulator_->restEndpoint()));
-  EXPECT_EQ(emulator_->faults().struck(rest), 1U);
+  EXPECT_EQ(emulator_->faults().struck(rest), 3U);
   emulator_->faults().clear();
   const uint64_t grpc =
       plant({.method = "GetWriteStream", .times = 0, .code = absl::StatusCode::kUnavailable});
   const CommandResult denied = runCommand(loadArguments());
   EXPECT_EQ(denied.exitCode, 4);
-  EXPECT_THAT(denied.error, HasSubstr("--emulator-endpoint " + emulator_->grpcEndpoint()));
-  EXPECT_EQ(emulator_->faults().struck(grpc), 1U);
+  EXPECT_THAT(denied.error, HasSubstr(fmt::format("--emulator-endpoint {}: UNAVAILABLE: ",
+                                                  emulator_->grpcEndpoint())));
+  EXPECT_EQ(emulator_->faults().struck(grpc), 3U);
 }
 
 TEST_F(CommandWithFaults, AnErrorOfTheServiceDuringTheLoadIsNoFaultOfTheInput) {

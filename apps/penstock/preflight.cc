@@ -4,6 +4,7 @@
 
 #include <future>
 
+#include "apps/penstock/asking.h"
 #include "apps/penstock/flag_names.h"
 #include "penstock/bigquery/schema/schema_fit.h"
 #include "penstock/bigquery/schema/schema_union.h"
@@ -51,11 +52,17 @@ std::string howStreamIsReached(const SinkOptions& options) {
 }
 
 absl::StatusOr<WriteStreamInfo> askForStream(bigquery::TableAdmin& admin, const TableName& table) {
-  std::promise<absl::StatusOr<WriteStreamInfo>> answer;
-  admin.getWriteStream(
-      table.defaultStream(), /*fullView=*/false, TableReader::kTimeout, /*failFast=*/true,
-      [&answer](absl::StatusOr<WriteStreamInfo> info) { answer.set_value(std::move(info)); });
-  return answer.get_future().get();
+  const auto ask = [&] {
+    std::promise<absl::StatusOr<WriteStreamInfo>> answer;
+    admin.getWriteStream(
+        table.defaultStream(), /*fullView=*/false, TableReader::kTimeout, /*failFast=*/true,
+        [&answer](absl::StatusOr<WriteStreamInfo> info) { answer.set_value(std::move(info)); });
+    return answer.get_future().get();
+  };
+  return askPatiently(ask, [](const absl::StatusOr<WriteStreamInfo>& info) {
+    return absl::IsUnavailable(info.status()) || absl::IsInternal(info.status()) ||
+           absl::IsAborted(info.status()) || absl::IsResourceExhausted(info.status());
+  });
 }
 
 /// What the service answers about a table that is missing, masked like a denial.
@@ -64,7 +71,8 @@ bool mayBeMissing(const absl::Status& status) {
 }
 
 CommandError unreachable(const std::string& reached, const absl::Status& status) {
-  return {ExitCode::kUnusable, fmt::format("{}: {}", reached, base::messageOf(status))};
+  return {ExitCode::kUnusable, fmt::format("{}: {}: {}", reached, base::codeName(status.code()),
+                                           base::messageOf(status))};
 }
 
 CommandError denied(const std::string& reached, const TableName& table,

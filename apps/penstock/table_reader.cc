@@ -6,6 +6,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "apps/penstock/asking.h"
 #include "apps/penstock/row_json.h"
 #include "penstock/bigquery/schema/schema_json.h"
 
@@ -71,8 +72,19 @@ absl::Status TableReader::describe(const gcp::RestResponse& response) const {
                           response.httpCode, base::messageOf(response.status));
 }
 
+gcp::RestResponse TableReader::ask(const gcp::RestRequest& request) {
+  // Without an HTTP answer the address is wrong, as a rule, and that is told at once.
+  const auto isPassing = [](const gcp::RestResponse& response) {
+    constexpr int kServerError = 500;
+    constexpr int kNotImplemented = 501;
+    return response.status.code() == absl::StatusCode::kResourceExhausted ||
+           (response.httpCode >= kServerError && response.httpCode != kNotImplemented);
+  };
+  return askPatiently([&] { return rest_.callAndWait(request); }, isPassing);
+}
+
 absl::StatusOr<std::optional<json>> TableReader::find(const std::string& path) {
-  const gcp::RestResponse response = rest_.callAndWait({.path = path, .timeout = kTimeout});
+  const gcp::RestResponse response = ask({.path = path, .timeout = kTimeout});
   json body = json::parse(response.body, nullptr, /*allow_exceptions=*/false);
   if (response.httpCode == kNotFound) {
     // Any web server answers 404; only BigQuery explains it in its own form.
@@ -111,11 +123,11 @@ absl::Status TableReader::createDataset(const TableName& table, const std::strin
   const json body = {
       {"datasetReference", {{"projectId", table.project}, {"datasetId", table.dataset}}},
       {"location", location}};
-  const gcp::RestResponse response = rest_.callAndWait(
-      {.method = "POST",
-       .path = fmt::format("/bigquery/v2/projects/{}/datasets", gcp::urlEncode(table.project)),
-       .body = body.dump(),
-       .timeout = kTimeout});
+  const gcp::RestResponse response =
+      ask({.method = "POST",
+           .path = fmt::format("/bigquery/v2/projects/{}/datasets", gcp::urlEncode(table.project)),
+           .body = body.dump(),
+           .timeout = kTimeout});
   constexpr int kConflict = 409;  // somebody else was faster
   if (response.status.ok() || response.httpCode == kConflict) return absl::OkStatus();
   return describe(response);

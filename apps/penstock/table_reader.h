@@ -21,8 +21,9 @@ struct TableDescription {
   uint64_t bytes = 0;
 };
 
-/// What the command asks BigQuery's REST API, waiting for each answer. Errors name the flag that
-/// led there and the address, or what the service said.
+/// What the command asks BigQuery's REST API, waiting for each answer and asking again by
+/// `kAskingSchedule` where the service is busy or failing. Errors name the flag that led there and
+/// the address, or what the service said.
 class TableReader {
  public:
   /// Longest wait for one answer.
@@ -45,6 +46,7 @@ class TableReader {
                                       const std::function<void(nlohmann::ordered_json)>& visit);
 
  private:
+  [[nodiscard]] gcp::RestResponse ask(const gcp::RestRequest& request);
   /// None: the service says that there is no such thing.
   [[nodiscard]] absl::StatusOr<std::optional<nlohmann::json>> find(const std::string& path);
   [[nodiscard]] absl::Status describe(const gcp::RestResponse& response) const;
