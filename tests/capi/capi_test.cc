@@ -13,7 +13,25 @@
 namespace penstock {
 namespace {
 
-std::thread canceller;
+/// A call that the emulator never answers, and the thread that cancels whoever waits for it. C
+/// functions carry no state of their own: one at a time.
+struct HangingCall {
+  emulator::FaultRules* faults = nullptr;
+  uint64_t rule = 0;
+  std::thread canceller;
+};
+HangingCall hanging;
+
+void join() { hanging.canceller.join(); }
+
+/// Cancels once the call is with the server that does not answer.
+template <typename Handle, void (*cancel)(Handle*)>
+void cancelSoon(void* handle) {
+  hanging.canceller = std::thread([handle] {
+    while (hanging.faults->struck(hanging.rule) == 0) std::this_thread::yield();
+    cancel(static_cast<Handle*>(handle));
+  });
+}
 
 /// The names in the table p.d.once, in order, each followed by a space; they begin with an r.
 std::string visibleNames(const std::string& rest) {
@@ -40,6 +58,12 @@ std::string visibleNames(const std::string& rest) {
 
 class CApi : public testing::Test {
  protected:
+  void hang(const char* method) {
+    hanging.faults = &emulator_->faults();
+    hanging.rule = *emulator_->faults().add(
+        {.method = method, .times = 0, .action = emulator::FaultAction::kHang});
+  }
+
   const std::unique_ptr<emulator::Emulator> emulator_ = emulator::startLocalEmulator();
   const std::string grpc_ = emulator_->grpcEndpoint();
   const std::string rest_ = emulator_->restEndpoint();
@@ -50,27 +74,12 @@ TEST_F(CApi, RejectsOneRowAndWritesTheOthers) {
 }
 
 TEST_F(CApi, EndsPromptlyAlthoughTheServerHangs) {
-  emulator::FaultRule hang;
-  hang.method = "AppendRows";
-  hang.times = 0;
-  hang.action = emulator::FaultAction::kHang;
-  const auto rule = emulator_->faults().add(hang);
-  ASSERT_TRUE(rule.ok());
-  static emulator::FaultRules* faults = nullptr;
-  static uint64_t id = 0;
-  faults = &emulator_->faults();
-  id = *rule;
-  const auto cancelSoon = [](void* sink) {
-    canceller = std::thread([sink] {
-      // Once the append is with the server that does not answer.
-      while (faults->struck(id) == 0) std::this_thread::yield();
-      penstock_sink_cancel(static_cast<penstock_sink*>(sink));
-    });
-  };
+  hang("AppendRows");
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(ends_promptly_although_the_server_hangs(grpc_.c_str(), rest_.c_str(), cancelSoon,
-                                                    [] { canceller.join(); }),
-            0);
+  EXPECT_EQ(
+      ends_promptly_although_the_server_hangs(
+          grpc_.c_str(), rest_.c_str(), cancelSoon<penstock_sink, penstock_sink_cancel>, join),
+      0);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
@@ -94,25 +103,11 @@ TEST_F(CApi, RefusesBadStatesAndCommittables) {
 }
 
 TEST_F(CApi, CancelsACommitThatHangs) {
-  emulator::FaultRule hang;
-  hang.method = "FlushRows";
-  hang.times = 0;
-  hang.action = emulator::FaultAction::kHang;
-  const auto rule = emulator_->faults().add(hang);
-  ASSERT_TRUE(rule.ok());
-  static emulator::FaultRules* faults = nullptr;
-  static uint64_t id = 0;
-  faults = &emulator_->faults();
-  id = *rule;
-  const auto cancelSoon = [](void* committer) {
-    canceller = std::thread([committer] {
-      while (faults->struck(id) == 0) std::this_thread::yield();
-      penstock_committer_cancel(static_cast<penstock_committer*>(committer));
-    });
-  };
-  EXPECT_EQ(cancels_a_commit_that_hangs(grpc_.c_str(), rest_.c_str(), cancelSoon,
-                                        [] { canceller.join(); }),
-            0);
+  hang("FlushRows");
+  EXPECT_EQ(
+      cancels_a_commit_that_hangs(grpc_.c_str(), rest_.c_str(),
+                                  cancelSoon<penstock_committer, penstock_committer_cancel>, join),
+      0);
 }
 
 }  // namespace
