@@ -224,10 +224,9 @@ absl::StatusOr<std::optional<Checkpoint>> CheckpointStore::newest() const {
   absl::StatusOr<Checkpoint> checkpoint = readCheckpoint(folder, numbers.back());
   if (checkpoint.ok()) return std::optional<Checkpoint>(*std::move(checkpoint));
   const std::string advice =
-      numbers.size() > 1
-          ? adviceToGoBack(folder, folderOf(directory_, numbers[numbers.size() - 2]),
-                           numbers[numbers.size() - 2])
-          : fmt::format("no older one is kept: {}", kStartOver);
+      numbers.size() > 1 ? adviceToGoBack(folder, folderOf(directory_, numbers[numbers.size() - 2]),
+                                          numbers[numbers.size() - 2])
+                         : fmt::format("no older one is kept: {}", kStartOver);
   return absl::Status(checkpoint.status().code(),
                       fmt::format("{}; {}", base::messageOf(checkpoint.status()), advice));
 }

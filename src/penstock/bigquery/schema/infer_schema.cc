@@ -37,8 +37,8 @@ std::string describeFault(const formats::JsonFault& fault, std::string_view docu
   const auto offset = static_cast<size_t>(fault.at - document.data());
   const size_t position = std::min(offset, document.size());
   const std::string_view rest = document.substr(position);
-  return fmt::format("{} JSON at byte {}: {}; found {}",
-                     fault.isSyntax ? "malformed" : "unusable", position + 1, fault.reason,
+  return fmt::format("{} JSON at byte {}: {}; found {}", fault.isSyntax ? "malformed" : "unusable",
+                     position + 1, fault.reason,
                      rest.empty() ? "the end of the document" : excerpt(rest));
 }
 

@@ -121,8 +121,8 @@ class GrpcServer::Impl {
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
     // A second emulator on the port must fail, not share it.
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-    // How much of a call is read before it is asked for: by default gRPC guesses, and takes what the
-    // client has in flight, 128 MiB as a rule, into memory.
+    // How much of a call is read before it is asked for: by default gRPC guesses, and takes what
+    // the client has in flight, 128 MiB as a rule, into memory.
     builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
     builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kReadAheadBytes);
     builder.SetMaxReceiveMessageSize(-1);  // what is too large gets an answer that says so
