@@ -1,4 +1,6 @@
 // Loads that are stopped, killed or hang.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
@@ -34,6 +36,21 @@ TEST_F(CommandWithFaults, ASignalBeforeTheFirstRecordStopsTheLoad) {
   const CommandResult result = command.wait();
   EXPECT_EQ(result.exitCode, 130);
   EXPECT_THAT(result.error, HasSubstr("stopped before the first record"));
+  EXPECT_EQ(lastLine(result.out)["result"], "stopped");
+  EXPECT_EQ(lastLine(result.out)["table"], "p.d.t");
+}
+
+/// A load that waits for a writer of its input, before it has looked at anything else.
+TEST_F(CommandTest, ASignalWhileTheInputIsOpenedStopsTheLoad) {
+  const std::string pipe = folder_.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  RunningCommand command({"load", pipe, "--to", "p.d.t", "--schema", schema(), "--json", "--local",
+                          "--data-dir", data()});
+  ASSERT_TRUE(command.waitFor([&] { return command.procNumber("status", "Threads:") > 1; }));
+  command.signal(SIGINT);
+  const CommandResult result = command.wait();
+  EXPECT_EQ(result.exitCode, 130);
+  EXPECT_EQ(lastLine(result.out)["exit_code"], 130);
 }
 
 /// Loads that take a while: each append is answered late, and there is a checkpoint every few
@@ -118,6 +135,26 @@ TEST_F(CommandInterrupted, AKilledLoadContinuesWithoutLosingARecord) {
   EXPECT_EQ(rest.exitCode, 0) << rest.error;
   EXPECT_GT(lastLine(rest.out)["rows_of_earlier_runs"].get<uint64_t>(), 0U);
   EXPECT_GE(rowsInTable(), kRows) << "at least once";
+}
+
+TEST_F(CommandInterrupted, ACheckpointThatCannotBeWrittenEndsTheLoadAsAMatterOfItsDirectory) {
+  RunningCommand command(arguments_);
+  ASSERT_TRUE(command.waitFor([this] { return newestCheckpoint() > 0; }));
+  std::filesystem::rename(folder_.path("state"), folder_.path("elsewhere"));
+  const CommandResult result = command.wait();
+  EXPECT_EQ(result.exitCode, 5);
+  EXPECT_THAT(result.error, HasSubstr("checkpoint directory: cannot"));
+  std::filesystem::rename(folder_.path("elsewhere"), folder_.path("state"));
+  EXPECT_EQ(runAgain().exitCode, 0);
+}
+
+// With several subtasks the sinks of the others end, too, and must not be taken for the cause.
+TEST_F(CommandInterrupted, DamagedInputIsTheInputsFaultWhoeverElseIsWriting) {
+  const std::string array = folder_.write("array.json", "[{\"id\":1}\n{\"id\":2}]");
+  arguments_.insert(arguments_.begin() + 1, {array, "--parallelism", "4"});
+  const CommandResult result = runCommand(arguments_);
+  EXPECT_EQ(result.exitCode, 3);
+  EXPECT_THAT(result.error, HasSubstr("array.json"));
 }
 
 TEST_F(CommandInterrupted, ACheckpointDirectoryInUseIsRefused) {

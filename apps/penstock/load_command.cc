@@ -147,24 +147,21 @@ class LoadCommand final : public Subcommand {
   }
 
   ExitCode run(const CommandContext& context) override {
-    Connection connection;
-    LoadSummary summary;
-    summary.table = flags_.to;
-    const std::optional<CommandError> error = prepareAndRun(context, connection, summary);
-    return reportLoad(context.console, error, flags_.json, summary);
+    return reportLoad(context.console, flags_.json, flags_.to,
+                      [&](const LoadFrame& frame) { return prepareAndRun(context, frame); });
   }
 
  private:
-  std::optional<CommandError> prepareAndRun(const CommandContext& context, Connection& connection,
-                                            LoadSummary& summary) {
+  std::optional<CommandError> prepareAndRun(const CommandContext& context, const LoadFrame& frame) {
     absl::StatusOr<LoadPlan> plan = planOf(flags_);
     if (!plan.ok()) return commandError(ExitCode::kUsage, plan.status());
     absl::Status status = applyMessageFlags(messageOptions_, *plan);
-    if (status.ok()) status = sinkOptions_.apply(bigquery::sinkOptionSet(), connection.options);
+    if (status.ok())
+      status = sinkOptions_.apply(bigquery::sinkOptionSet(), frame.connection.options);
     if (!status.ok()) return commandError(ExitCode::kUsage, status);
     const absl::StatusOr<Reporting> reporting = report_.reporting();
     if (!reporting.ok()) return commandError(ExitCode::kUsage, reporting.status());
-    return runLoad(context, *plan, target_, *reporting, connection, summary);
+    return runLoad(context, *plan, target_, *reporting, frame);
   }
 
   LoadFlags flags_;

@@ -1,6 +1,7 @@
 #include "apps/penstock/load_job.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 
@@ -8,7 +9,6 @@
 #include "apps/penstock/progress.h"
 #include "apps/penstock/ticker.h"
 #include "penstock/base/log.h"
-#include "penstock/runtime/stop_signals.h"
 
 namespace penstock::command {
 namespace {
@@ -82,7 +82,7 @@ LoadSummary::Result resultOf(ExecutionResult::End end) {
 
 LoadJobOutcome runLoadJob(runtime::FileSource& source, const LoadSinkFactory& makeSink,
                           const runtime::LocalExecutorOptions& options,
-                          const RecordFailures& failures, const LoadWatch& watch,
+                          const RecordFailures& failures, const LoadWatch& watch, LoadStop& stop,
                           Console& console) {
   JobMetrics metrics;
   runtime::LocalExecutor executor(
@@ -117,14 +117,7 @@ LoadJobOutcome runLoadJob(runtime::FileSource& source, const LoadSinkFactory& ma
     }
   }
   absl::StatusOr<ExecutionResult> result = absl::UnknownError("not run");
-  {
-    const runtime::StopSignals signals(
-        [&] {
-          console.note(
-              "penstock: stopping; what was read is being written (again to stop at once)");
-          executor.requestStop();
-        },
-        [&] { executor.cancel(); });
+  const auto run = [&] {
     constexpr base::Duration kRedraw = std::chrono::milliseconds(250);
     const Ticker progressTicker(kRedraw, reportProgress);
     std::optional<Ticker> statisticsTicker;
@@ -136,10 +129,21 @@ LoadJobOutcome runLoadJob(runtime::FileSource& source, const LoadSinkFactory& ma
       });
     }
     result = executor.run();
-    if (!result.ok() && signals.stopRequested() && absl::IsCancelled(result.status())) {
-      result = absl::CancelledError(
-          "stopped at once by a second signal; the last batch may not be written");
-    }
+  };
+  std::atomic<bool> stoppedAtOnce{false};
+  stop.duringJob(
+      [&] {
+        console.note("penstock: stopping; what was read is being written (again to stop at once)");
+        executor.requestStop();
+      },
+      [&] {
+        stoppedAtOnce.store(true);
+        executor.cancel();
+      },
+      run);
+  if (stoppedAtOnce.load() && absl::IsCancelled(result.status())) {
+    result = absl::CancelledError(
+        "stopped at once by a second signal; the last batch may not be written");
   }
   reporter.finish();
   LoadJobOutcome outcome{.statistics = executor.statistics(),
@@ -149,6 +153,7 @@ LoadJobOutcome runLoadJob(runtime::FileSource& source, const LoadSinkFactory& ma
     outcome.result = resultOf(result->end);
   } else {
     outcome.status = result.status();
+    outcome.origin = executor.errorOrigin();
   }
   return outcome;
 }

@@ -6,6 +6,7 @@
 
 #include "apps/penstock/console.h"
 #include "apps/penstock/job_metrics.h"
+#include "apps/penstock/load_stop.h"
 #include "apps/penstock/load_summary.h"
 #include "apps/penstock/prometheus_text.h"
 #include "apps/penstock/record_failures.h"
@@ -33,15 +34,16 @@ struct LoadJobOutcome {
   uint64_t rowsSent = 0;  ///< handed to the service
   base::Duration elapsed{};
   absl::Status status;
+  runtime::ErrorOrigin origin = runtime::ErrorOrigin::kNone;  ///< of `status`
   bool badSetting = false;  ///< `status` is about what the load is watched by; nothing was loaded
 };
 
-/// Runs a load to its end with progress on the console. SIGINT and SIGTERM stop it gracefully, a
-/// second one at once. `failures` is where the sinks' bad records go.
+/// Runs a load to its end with progress on the console. By `stop` a first signal stops it
+/// gracefully, a second one at once. `failures` is where the sinks' bad records go.
 [[nodiscard]] LoadJobOutcome runLoadJob(runtime::FileSource& source,
                                         const LoadSinkFactory& makeSink,
                                         const runtime::LocalExecutorOptions& options,
                                         const RecordFailures& failures, const LoadWatch& watch,
-                                        Console& console);
+                                        LoadStop& stop, Console& console);
 
 }  // namespace penstock::command

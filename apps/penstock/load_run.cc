@@ -1,7 +1,6 @@
 #include "apps/penstock/load_run.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "apps/penstock/load_job.h"
 #include "apps/penstock/load_schema.h"
@@ -11,7 +10,6 @@
 #include "apps/penstock/statistics_document.h"
 #include "penstock/bigquery/schema/schema_union.h"
 #include "penstock/runtime/checkpoint_store.h"
-#include "penstock/runtime/stop_signals.h"
 
 namespace penstock::command {
 namespace {
@@ -28,13 +26,14 @@ bool isEmpty(const runtime::FileSource& source) {
 class LoadRun {
  public:
   LoadRun(const CommandContext& context, const LoadPlan& plan, const Reporting& reporting,
-          Connection& connection, LoadSummary& summary)
+          const LoadFrame& frame)
       : context_(context),
         console_(context.console),
         plan_(plan),
         reporting_(reporting),
-        connection_(connection),
-        summary_(summary) {}
+        stop_(frame.stop),
+        connection_(frame.connection),
+        summary_(frame.summary) {}
 
   std::optional<CommandError> run(const TargetFlags& target) {
     summary_.table = plan_.destination.text();
@@ -46,22 +45,13 @@ class LoadRun {
       summary_.result = LoadSummary::Result::kNothingToLoad;
       return std::nullopt;
     }
-    if (auto error = check()) return error;
+    // Everything that can be found before the first record.
+    auto error = plan_.destination.isFixed() ? checkOneTable() : checkManyTables();
+    if (error) return error;
     return runJob();
   }
 
  private:
-  /// Everything that can be found before the first record.
-  std::optional<CommandError> check() {
-    // Nothing has been read or written: there is nothing to see through.
-    const auto stop = [this] {
-      console_.note("penstock: stopped before the first record");
-      std::_Exit(static_cast<int>(ExitCode::kStopped));
-    };
-    const runtime::StopSignals signals(stop, stop);
-    return plan_.destination.isFixed() ? checkOneTable() : checkManyTables();
-  }
-
   std::optional<CommandError> openInput() {
     if (!plan_.schemaFile.empty()) {
       auto schema = readSchemaFile(plan_.names.schema, plan_.schemaFile);
@@ -256,7 +246,7 @@ class LoadRun {
         [&](const runtime::SubtaskContext& context, std::shared_ptr<base::MetricGroup> metrics) {
           return sinks.make(context, std::move(metrics));
         },
-        options, failures, watch, console_);
+        options, failures, watch, stop_, console_);
     summary_.result = outcome.result;
     summary_.rowsDropped = failures.dropped();
     summary_.rowsWritten = outcome.status.ok() ? outcome.statistics.recordsRead - failures.dropped()
@@ -265,7 +255,7 @@ class LoadRun {
     summary_.rowsRestored = outcome.statistics.recordsRestored;
     summary_.checkpoints = outcome.statistics.checkpointsCompleted;
     summary_.elapsed = outcome.elapsed;
-    const ExitCode code = exitCodeOf(outcome, failures, sinks);
+    const ExitCode code = exitCodeOf(outcome, failures);
     summary_.exitCode = static_cast<int>(code);
     if (outcome.status.ok()) return std::nullopt;
     if (absl::IsCancelled(outcome.status)) summary_.result = LoadSummary::Result::kStopped;
@@ -287,25 +277,31 @@ class LoadRun {
     return statistics;
   }
 
-  [[nodiscard]] ExitCode exitCodeOf(const LoadJobOutcome& outcome, const RecordFailures& failures,
-                                    const LoadSinks& sinks) const {
+  [[nodiscard]] static ExitCode exitCodeOf(const LoadJobOutcome& outcome,
+                                           const RecordFailures& failures) {
     if (outcome.result == LoadSummary::Result::kStopped) return ExitCode::kStopped;
     if (outcome.status.ok()) return ExitCode::kSuccess;
     if (absl::IsCancelled(outcome.status)) return ExitCode::kStopped;
     if (outcome.badSetting || failures.endedLoad()) return ExitCode::kBadInput;
-    if (sinks.failed()) return ExitCode::kFailed;
-    if (!sinks.started()) return ExitCode::kCheckpoint;
-    const std::string& directory = plan_.executor.checkpointDirectory;
-    const bool aboutCheckpoint =
-        !directory.empty() &&
-        base::messageOf(outcome.status).find(directory) != std::string_view::npos;
-    return aboutCheckpoint ? ExitCode::kCheckpoint : ExitCode::kBadInput;
+    switch (outcome.origin) {
+      case runtime::ErrorOrigin::kCheckpoints:
+        return ExitCode::kCheckpoint;
+      case runtime::ErrorOrigin::kSource:
+        return ExitCode::kBadInput;
+      case runtime::ErrorOrigin::kSink:
+      case runtime::ErrorOrigin::kCommit:
+      case runtime::ErrorOrigin::kJob:
+      case runtime::ErrorOrigin::kNone:
+        break;
+    }
+    return ExitCode::kFailed;
   }
 
   const CommandContext& context_;
   Console& console_;
   const LoadPlan& plan_;
   const Reporting& reporting_;
+  LoadStop& stop_;
   Connection& connection_;
   LoadSummary& summary_;
   std::optional<TableSchema> schema_;  // none: the sink reads and follows the table's own
@@ -318,12 +314,23 @@ class LoadRun {
 
 std::optional<CommandError> runLoad(const CommandContext& context, const LoadPlan& plan,
                                     const TargetFlags& target, const Reporting& reporting,
-                                    Connection& connection, LoadSummary& summary) {
-  return LoadRun(context, plan, reporting, connection, summary).run(target);
+                                    const LoadFrame& frame) {
+  return LoadRun(context, plan, reporting, frame).run(target);
 }
 
-ExitCode reportLoad(Console& console, const std::optional<CommandError>& error, bool json,
-                    LoadSummary& summary) {
+ExitCode reportLoad(Console& console, bool json, const std::string& table,
+                    const std::function<std::optional<CommandError>(const LoadFrame&)>& load) {
+  LoadStop stop([&] {
+    console.note("penstock: stopped before the first record");
+    if (!json) return;
+    console.result(summaryJson({.result = LoadSummary::Result::kStopped,
+                                .table = table,
+                                .exitCode = static_cast<int>(ExitCode::kStopped)}));
+  });
+  Connection connection;
+  LoadSummary summary;
+  summary.table = table;
+  const std::optional<CommandError> error = load({stop, connection, summary});
   if (error) {
     if (summary.result != LoadSummary::Result::kStopped) {
       summary.result = LoadSummary::Result::kFailed;

@@ -8,9 +8,8 @@ using connector::Unroutable;
 using runtime::RecordBatch;
 
 LoadSink::LoadSink(std::unique_ptr<bigquery::BlockingWriter> writer,
-                   std::unique_ptr<RecordRoutes> routes, std::shared_ptr<RowPlaces> places,
-                   std::atomic<bool>& failed)
-    : WriterSink(std::move(writer), std::move(places), failed), routes_(std::move(routes)) {}
+                   std::unique_ptr<RecordRoutes> routes, std::shared_ptr<RowPlaces> places)
+    : WriterSink(std::move(writer), std::move(places)), routes_(std::move(routes)) {}
 
 absl::Status LoadSink::writeRecords(const RecordBatch& batch, connector::RowOrigin first) {
   routes_->beginBatch(batch.records);

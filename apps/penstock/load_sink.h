@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <memory>
 
 #include "apps/penstock/record_routes.h"
@@ -13,7 +12,7 @@ namespace penstock::command {
 class LoadSink final : public WriterSink {
  public:
   LoadSink(std::unique_ptr<bigquery::BlockingWriter> writer, std::unique_ptr<RecordRoutes> routes,
-           std::shared_ptr<RowPlaces> places, std::atomic<bool>& failed);
+           std::shared_ptr<RowPlaces> places);
 
  private:
   absl::Status writeRecords(const runtime::RecordBatch& batch, connector::RowOrigin first) override;

@@ -5,29 +5,6 @@
 #include "penstock/bigquery/sink/sink_committer.h"
 
 namespace penstock::command {
-namespace {
-
-/// Notes that an error came from committing, not from the input.
-class NotingCommitter final : public connector::Committer {
- public:
-  NotingCommitter(std::unique_ptr<connector::Committer> committer, std::atomic<bool>& failed)
-      : committer_(std::move(committer)), failed_(failed) {}
-
-  absl::Status commit(std::span<const connector::Committable> committables) override {
-    absl::Status status = committer_->commit(committables);
-    if (!status.ok()) failed_.store(true);
-    return status;
-  }
-  absl::Status close() override { return committer_->close(); }
-  void cancel() override { committer_->cancel(); }
-
- private:
-  const std::unique_ptr<connector::Committer> committer_;
-  std::atomic<bool>& failed_;
-};
-
-}  // namespace
-
 LoadSinks::LoadSinks(const LoadPlan& plan, const Connection& connection,
                      std::optional<bigquery::TableSchema> schema,
                      std::shared_ptr<const bigquery::ProtobufMapping> mapping,
@@ -45,21 +22,8 @@ LoadSinks::LoadSinks(const LoadPlan& plan, const Connection& connection,
                    .clock = &base::systemClock(),
                    .emulator = connection.service->isEmulator()} {}
 
-absl::StatusOr<std::unique_ptr<runtime::SubtaskSink>> LoadSinks::make(
-    const runtime::SubtaskContext& context, std::shared_ptr<base::MetricGroup> metrics) {
-  started_.store(true);
-  auto sink = create(context, std::move(metrics));
-  if (!sink.ok()) failed_.store(true);
-  return sink;
-}
-
 absl::StatusOr<std::unique_ptr<connector::Committer>> LoadSinks::makeCommitter() {
-  PENSTOCK_ASSIGN_OR_RETURN(std::unique_ptr<connector::Committer> committer,
-                            bigquery::createSinkCommitter(options_, connections_));
-  if (committer != nullptr) {
-    committer = std::make_unique<NotingCommitter>(std::move(committer), failed_);
-  }
-  return committer;
+  return bigquery::createSinkCommitter(options_, connections_);
 }
 
 std::vector<bigquery::WriterStatistics> LoadSinks::writerStatistics() const {
@@ -79,7 +43,7 @@ std::vector<bigquery::WriterStatistics> LoadSinks::writerStatistics() const {
   return statistics;
 }
 
-absl::StatusOr<std::unique_ptr<runtime::SubtaskSink>> LoadSinks::create(
+absl::StatusOr<std::unique_ptr<runtime::SubtaskSink>> LoadSinks::make(
     const runtime::SubtaskContext& context, std::shared_ptr<base::MetricGroup> metrics) {
   const auto places = std::make_shared<RowPlaces>();
   PENSTOCK_ASSIGN_OR_RETURN(
@@ -101,7 +65,7 @@ absl::StatusOr<std::unique_ptr<runtime::SubtaskSink>> LoadSinks::create(
       RecordRoutes::create(*writer, plan_.destination, schema_,
                            {.ignoreUnknownFields = plan_.ignoreUnknownFields}));
   std::unique_ptr<runtime::SubtaskSink> sink =
-      std::make_unique<LoadSink>(std::move(writer), std::move(routes), places, failed_);
+      std::make_unique<LoadSink>(std::move(writer), std::move(routes), places);
   return sink;
 }
 
@@ -119,7 +83,7 @@ absl::StatusOr<std::unique_ptr<runtime::SubtaskSink>> LoadSinks::createForMessag
                                 *mapping_, *writer->core().schemaOf(destination), options));
   bigquery::BlockingWriter& opened = *writer;
   auto sink = std::make_unique<ProtobufLoadSink>(std::move(writer), destination,
-                                                 std::move(serializer), std::move(places), failed_);
+                                                 std::move(serializer), std::move(places));
   opened.decideWith({.newSchema = [sink = sink.get(), mapping = mapping_, options](
                                       connector::DestinationId,
                                       const bigquery::TableSchema& columns) -> absl::Status {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -38,14 +37,7 @@ class LoadSinks {
     return connections_.pool->statistics();
   }
 
-  /// Whether any subtask got as far as asking for its sink.
-  [[nodiscard]] bool started() const { return started_.load(); }
-  /// Whether an error came from a sink.
-  [[nodiscard]] bool failed() const { return failed_.load(); }
-
  private:
-  [[nodiscard]] absl::StatusOr<std::unique_ptr<runtime::SubtaskSink>> create(
-      const runtime::SubtaskContext& context, std::shared_ptr<base::MetricGroup> metrics);
   [[nodiscard]] absl::StatusOr<std::unique_ptr<runtime::SubtaskSink>> createForMessages(
       std::unique_ptr<bigquery::BlockingWriter> writer, std::shared_ptr<RowPlaces> places);
 
@@ -58,8 +50,6 @@ class LoadSinks {
   mutable base::Mutex mutex_;
   std::vector<std::shared_ptr<bigquery::StatisticsBoard>> boards_
       PENSTOCK_GUARDED_BY(mutex_);  // by subtask; null: not made yet
-  std::atomic<bool> started_{false};
-  std::atomic<bool> failed_{false};
 };
 
 }  // namespace penstock::command

@@ -9,8 +9,8 @@ using runtime::RecordBatch;
 ProtobufLoadSink::ProtobufLoadSink(std::unique_ptr<bigquery::BlockingWriter> writer,
                                    connector::DestinationId destination,
                                    std::unique_ptr<bigquery::ProtobufMessageSerializer> serializer,
-                                   std::shared_ptr<RowPlaces> places, std::atomic<bool>& failed)
-    : WriterSink(std::move(writer), std::move(places), failed),
+                                   std::shared_ptr<RowPlaces> places)
+    : WriterSink(std::move(writer), std::move(places)),
       destination_(destination),
       serializer_(std::move(serializer)) {}
 

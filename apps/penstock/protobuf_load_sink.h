@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -15,7 +14,7 @@ class ProtobufLoadSink final : public WriterSink {
   ProtobufLoadSink(std::unique_ptr<bigquery::BlockingWriter> writer,
                    connector::DestinationId destination,
                    std::unique_ptr<bigquery::ProtobufMessageSerializer> serializer,
-                   std::shared_ptr<RowPlaces> places, std::atomic<bool>& failed);
+                   std::shared_ptr<RowPlaces> places);
 
   /// Rows are laid out for other columns from here on.
   void use(std::unique_ptr<bigquery::ProtobufMessageSerializer> serializer) {

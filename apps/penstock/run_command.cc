@@ -37,26 +37,23 @@ class RunCommand final : public Subcommand {
   }
 
   ExitCode run(const CommandContext& context) override {
-    Connection connection;
-    LoadSummary summary;
-    const std::optional<CommandError> error = prepareAndRun(context, connection, summary);
-    return reportLoad(context.console, error, json_, summary);
+    return reportLoad(context.console, json_, /*table=*/"",
+                      [&](const LoadFrame& frame) { return prepareAndRun(context, frame); });
   }
 
  private:
-  std::optional<CommandError> prepareAndRun(const CommandContext& context, Connection& connection,
-                                            LoadSummary& summary) {
+  std::optional<CommandError> prepareAndRun(const CommandContext& context, const LoadFrame& frame) {
     absl::StatusOr<Pipeline> pipeline = readPipelineFile(file_);
     // Its messages name the file's own keys.
     if (!pipeline.ok()) {
       return CommandError{ExitCode::kBadInput, std::string(base::messageOf(pipeline.status()))};
     }
-    connection.options = pipeline->options;
-    const absl::Status status = applyFlags(pipeline->plan, connection.options);
+    frame.connection.options = pipeline->options;
+    const absl::Status status = applyFlags(pipeline->plan, frame.connection.options);
     if (!status.ok()) return commandError(ExitCode::kUsage, status);
     const absl::StatusOr<Reporting> reporting = report_.reporting();
     if (!reporting.ok()) return commandError(ExitCode::kUsage, reporting.status());
-    return runLoad(context, pipeline->plan, target_, *reporting, connection, summary);
+    return runLoad(context, pipeline->plan, target_, *reporting, frame);
   }
 
   absl::Status applyFlags(LoadPlan& plan, bigquery::SinkOptions& options) const {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -23,10 +22,8 @@ class WriterSink : public runtime::SubtaskSink {
   void cancel() final;
 
  protected:
-  /// `places` is told of every batch, and when all are settled. `failed` is set when the sink, not
-  /// the input, is what an error came from.
-  WriterSink(std::unique_ptr<bigquery::BlockingWriter> writer, std::shared_ptr<RowPlaces> places,
-             std::atomic<bool>& failed);
+  /// `places` is told of every batch, and when all are settled.
+  WriterSink(std::unique_ptr<bigquery::BlockingWriter> writer, std::shared_ptr<RowPlaces> places);
 
   /// `first` is the origin of the first record, the others' follow it.
   virtual absl::Status writeRecords(const runtime::RecordBatch& batch,
@@ -37,11 +34,8 @@ class WriterSink : public runtime::SubtaskSink {
   [[nodiscard]] bigquery::BlockingWriter& writer() { return *writer_; }
 
  private:
-  absl::Status noted(absl::Status status);
-
   std::unique_ptr<bigquery::BlockingWriter> writer_;
   std::shared_ptr<RowPlaces> places_;
-  std::atomic<bool>& failed_;
 };
 
 }  // namespace penstock::command

@@ -44,11 +44,14 @@ class LocalExecutor::Implementation {
 
   absl::StatusOr<ExecutionResult> run() {
     if (started_.exchange(true)) return absl::FailedPreconditionError("an executor runs once");
-    PENSTOCK_RETURN_IF_ERROR(checkOptions(options_));
-    absl::StatusOr<ExecutionResult> result = runJob();
+    fail(checkOptions(options_), ErrorOrigin::kJob);
+    if (error_.ok()) runJob();
     store_.reset();  // gives up the directory's lock
-    return result;
+    if (!error_.ok()) return error_;
+    return ExecutionResult{end_, statistics(), restoredCheckpoint_, lastCheckpoint_};
   }
+
+  [[nodiscard]] ErrorOrigin errorOrigin() const { return errorOrigin_; }
 
   void requestStop() {
     stopRequested_.store(true);
@@ -79,16 +82,19 @@ class LocalExecutor::Implementation {
   }
 
  private:
-  absl::StatusOr<ExecutionResult> runJob() {
-    PENSTOCK_RETURN_IF_ERROR(restore());
-    PENSTOCK_RETURN_IF_ERROR(commitRestored());
-    if (alreadyFinished_) return result(ExecutionResult::End::kAlreadyFinished);
+  void runJob() {
+    fail(restore(), ErrorOrigin::kCheckpoints);
+    if (error_.ok()) fail(checkCommittables(), ErrorOrigin::kCheckpoints);
+    if (error_.ok()) fail(commitRestored(), ErrorOrigin::kCommit);
+    if (!error_.ok()) return;
+    if (alreadyFinished_) {
+      end_ = ExecutionResult::End::kAlreadyFinished;
+      return;
+    }
     startSubtasks();
     coordinate();
     stopSubtasks();
-    if (!error_.ok()) return error_;
-    return result(progress_.finished ? ExecutionResult::End::kFinished
-                                     : ExecutionResult::End::kStopped);
+    end_ = progress_.finished ? ExecutionResult::End::kFinished : ExecutionResult::End::kStopped;
   }
 
   /// Opens the directory and takes over what its newest checkpoint says.
@@ -113,16 +119,18 @@ class LocalExecutor::Implementation {
     return absl::OkStatus();
   }
 
+  [[nodiscard]] absl::Status checkCommittables() const {
+    if (progress_.committables.empty() || options_.committer != nullptr) return absl::OkStatus();
+    return base::makeStatus(absl::StatusCode::kFailedPrecondition,
+                            "checkpoint directory {} holds rows that are still to be committed, "
+                            "and this job's sink commits none: run it with the sink that wrote "
+                            "the checkpoint",
+                            options_.checkpointDirectory);
+  }
+
   /// The process may have died between the checkpoint and its commit, the last one's too.
   absl::Status commitRestored() {
     if (progress_.committables.empty()) return absl::OkStatus();
-    if (options_.committer == nullptr) {
-      return base::makeStatus(absl::StatusCode::kFailedPrecondition,
-                              "checkpoint directory {} holds rows that are still to be committed, "
-                              "and this job's sink commits none: run it with the sink that wrote "
-                              "the checkpoint",
-                              options_.checkpointDirectory);
-    }
     return base::withContext(options_.committer->commit(progress_.committables),
                              fmt::format("committing checkpoint {} of {}", progress_.number,
                                          options_.checkpointDirectory));
@@ -168,7 +176,7 @@ class LocalExecutor::Implementation {
     std::vector<SubtaskEvent> events;
     while (error_.ok() && !lastComplete_) {
       if (cancelled_.load()) {
-        fail(absl::CancelledError("the job was cancelled"));
+        fail(cancelledStatus(), ErrorOrigin::kJob);
         return;
       }
       if (!inProgress_.has_value()) beginCheckpointIfDue();
@@ -201,8 +209,11 @@ class LocalExecutor::Implementation {
     for (Subtask* subtask : subtasks) subtask->cancel();
   }
 
-  void fail(absl::Status status) {
-    if (error_.ok()) error_ = std::move(status);
+  /// The first error counts.
+  void fail(absl::Status status, ErrorOrigin origin) {
+    if (status.ok() || !error_.ok()) return;
+    error_ = std::move(status);
+    errorOrigin_ = origin;
   }
 
   void handle(SubtaskEvent& event) {
@@ -210,7 +221,12 @@ class LocalExecutor::Implementation {
       collect(*snapshot);
     } else if (auto* ended = std::get_if<SubtaskEnded>(&event.what)) {
       --running_;
-      if (!ended->status.ok()) fail(cancelled_.load() ? cancelledStatus() : ended->status);
+      if (ended->status.ok()) return;
+      if (cancelled_.load()) {
+        fail(cancelledStatus(), ErrorOrigin::kJob);
+      } else {
+        fail(ended->status, ended->origin);
+      }
     } else {
       ++idle_;
     }
@@ -262,16 +278,13 @@ class LocalExecutor::Implementation {
 
   void completeCheckpoint() {
     const CheckpointInProgress checkpoint = *std::exchange(inProgress_, std::nullopt);
-    absl::Status status;
-    if (store_ != nullptr) status = store_->write(progress_);
-    if (status.ok() && options_.committer != nullptr && !progress_.committables.empty()) {
-      status = base::withContext(options_.committer->commit(progress_.committables),
-                                 fmt::format("committing checkpoint {}", progress_.number));
+    if (store_ != nullptr) fail(store_->write(progress_), ErrorOrigin::kCheckpoints);
+    if (error_.ok() && options_.committer != nullptr && !progress_.committables.empty()) {
+      fail(base::withContext(options_.committer->commit(progress_.committables),
+                             fmt::format("committing checkpoint {}", progress_.number)),
+           ErrorOrigin::kCommit);
     }
-    if (!status.ok()) {
-      fail(std::move(status));
-      return;
-    }
+    if (!error_.ok()) return;
     if (store_ != nullptr) {
       lastCheckpoint_ = checkpoint.request.number;
       checkpointsCompleted_.fetch_add(1);
@@ -279,10 +292,6 @@ class LocalExecutor::Implementation {
     }
     lastComplete_ = checkpoint.request.last;
     nextCheckpoint_ = afterInterval();
-  }
-
-  ExecutionResult result(ExecutionResult::End end) const {
-    return {end, statistics(), restoredCheckpoint_, lastCheckpoint_};
   }
 
   Source& source_;
@@ -307,7 +316,9 @@ class LocalExecutor::Implementation {
   bool alreadyFinished_ = false;
   int64_t restoredCheckpoint_ = 0;
   int64_t lastCheckpoint_ = 0;
+  ExecutionResult::End end_ = ExecutionResult::End::kFinished;
   absl::Status error_;
+  ErrorOrigin errorOrigin_ = ErrorOrigin::kNone;
 
   mutable base::Mutex subtasksMutex_;
   std::vector<std::unique_ptr<Subtask>> subtasks_;  // changed once, under the lock; others than the
@@ -329,5 +340,6 @@ absl::StatusOr<ExecutionResult> LocalExecutor::run() { return implementation_->r
 void LocalExecutor::requestStop() { implementation_->requestStop(); }
 void LocalExecutor::cancel() { implementation_->cancel(); }
 ExecutionStatistics LocalExecutor::statistics() const { return implementation_->statistics(); }
+ErrorOrigin LocalExecutor::errorOrigin() const { return implementation_->errorOrigin(); }
 
 }  // namespace penstock::runtime

@@ -43,6 +43,16 @@ struct ExecutionStatistics {
   uint64_t bytesRestored = 0;
 };
 
+/// What a failed job's error is about.
+enum class ErrorOrigin {
+  kNone,         ///< there is none
+  kJob,          ///< its options, a cancel(), or this program
+  kCheckpoints,  ///< the directory: opening, reading, writing it, or that it is of another job
+  kSource,
+  kSink,
+  kCommit,
+};
+
 struct ExecutionResult {
   enum class End {
     kFinished,  ///< all input is read, flushed and, with a directory, covered by a checkpoint
@@ -80,6 +90,8 @@ class LocalExecutor {
   void cancel();
 
   [[nodiscard]] ExecutionStatistics statistics() const;
+  /// Once run() has returned: what its error is about.
+  [[nodiscard]] ErrorOrigin errorOrigin() const;
 
  private:
   class Implementation;

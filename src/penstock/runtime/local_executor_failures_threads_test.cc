@@ -51,6 +51,7 @@ TEST(LocalExecutor, OneFailureEndsTheJobWithItsError) {
   LocalExecutor executor(source, factory, optionsFor(2));
   const auto result = executor.run();
   EXPECT_EQ(result.status(), absl::DataLossError("the input is damaged"));
+  EXPECT_EQ(executor.errorOrigin(), ErrorOrigin::kSource) << "not the sink that it set free";
   EXPECT_EQ(ledger.count("close"), 2);
 }
 
@@ -72,6 +73,7 @@ TEST(LocalExecutor, AFailedFlushLeavesTheCheckpointBefore) {
   source.pauseAfter(10);
   LocalExecutor executor(source, factoryOf<FailsThirdFlush>(ledger), optionsFor(1, folder.path()));
   EXPECT_EQ(executor.run().status(), absl::UnavailableError("no service"));
+  EXPECT_EQ(executor.errorOrigin(), ErrorOrigin::kSink);
   source.resume();
   const auto result =
       LocalExecutor(source, factoryOf<BufferingSink>(ledger), optionsFor(1, folder.path())).run();
@@ -114,7 +116,9 @@ TEST(LocalExecutor, RefusesACheckpointOfSomethingElse) {
 
   LocalExecutorOptions other = optionsFor(1, folder.path());
   other.jobIdentity = "another job";
-  const auto refused = LocalExecutor(source, factoryOf<BufferingSink>(ledger), other).run();
+  LocalExecutor refusing(source, factoryOf<BufferingSink>(ledger), other);
+  const auto refused = refusing.run();
+  EXPECT_EQ(refusing.errorOrigin(), ErrorOrigin::kCheckpoints);
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(errorOf(refused),
               HasSubstr("belongs to another job (a job); this one is another job"));
@@ -168,6 +172,7 @@ TEST(LocalExecutor, FailsWhenACheckpointCannotBeWritten) {
   const auto result = executor.run();
   remover.join();
   EXPECT_THAT(errorOf(result), HasSubstr("checkpoint directory: cannot"));
+  EXPECT_EQ(executor.errorOrigin(), ErrorOrigin::kCheckpoints);
 }
 
 /// Fails now and then: a flush whose acknowledgement came or not, a write, a snapshot, the opening

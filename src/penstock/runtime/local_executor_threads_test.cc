@@ -223,6 +223,7 @@ TEST(LocalExecutor, CommitsAfterTheCheckpointAndAgainAfterARestore) {
       executor.requestStop();
     });
     EXPECT_EQ(errorOf(executor.run()), "committing checkpoint 1: the commit's answer was lost");
+    EXPECT_EQ(executor.errorOrigin(), ErrorOrigin::kCommit);
     stopper.join();
   }
   EXPECT_THAT(committer.commits, testing::UnorderedElementsAre("commit 0", "commit 1"));

@@ -26,8 +26,9 @@ void onSignal(int /*signal*/) {
 
 class StopSignals::Implementation {
  public:
-  Implementation(std::function<void()> onFirst, std::function<void()> onSecond)
-      : onFirst_(std::move(onFirst)), onSecond_(std::move(onSecond)) {
+  Implementation(std::function<void()> onFirst, std::function<void()> onSecond,
+                 Afterwards afterwards)
+      : onFirst_(std::move(onFirst)), onSecond_(std::move(onSecond)), afterwards_(afterwards) {
     signalsCome.store(0);
     watcher.store(&wakeup_);
     for (size_t at = 0; at < kSignals.size(); ++at) {
@@ -41,8 +42,13 @@ class StopSignals::Implementation {
   }
 
   ~Implementation() {
-    for (size_t at = 0; at < kSignals.size(); ++at)
-      ::sigaction(kSignals[at], &former_[at], nullptr);
+    for (size_t at = 0; at < kSignals.size(); ++at) {
+      if (afterwards_ == Afterwards::kIgnored) {
+        std::signal(kSignals[at], SIG_IGN);
+      } else {
+        ::sigaction(kSignals[at], &former_[at], nullptr);
+      }
+    }
     ending_.store(true);
     wakeup_.notify();
     thread_.join();
@@ -65,14 +71,17 @@ class StopSignals::Implementation {
 
   std::function<void()> onFirst_;
   std::function<void()> onSecond_;
+  const Afterwards afterwards_;
   Wakeup wakeup_;
   std::array<struct sigaction, kSignals.size()> former_ = {};
   std::atomic<bool> ending_{false};
   std::thread thread_;
 };
 
-StopSignals::StopSignals(std::function<void()> onFirst, std::function<void()> onSecond)
-    : implementation_(std::make_unique<Implementation>(std::move(onFirst), std::move(onSecond))) {}
+StopSignals::StopSignals(std::function<void()> onFirst, std::function<void()> onSecond,
+                         Afterwards afterwards)
+    : implementation_(
+          std::make_unique<Implementation>(std::move(onFirst), std::move(onSecond), afterwards)) {}
 StopSignals::~StopSignals() = default;
 
 bool StopSignals::stopRequested() const { return signalsCome.load() > 0; }

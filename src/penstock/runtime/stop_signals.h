@@ -6,11 +6,15 @@
 namespace penstock::runtime {
 
 /// Turns SIGINT and SIGTERM into calls: the first signal calls `onFirst`, every later one
-/// `onSecond`, on a thread of this object's own. The former handlers come back when it is
-/// destroyed. One at a time in a process.
+/// `onSecond`, on a thread of this object's own, until it is destroyed. One at a time in a process.
 class StopSignals {
  public:
-  StopSignals(std::function<void()> onFirst, std::function<void()> onSecond);
+  enum class Afterwards {
+    kFormerHandlers,
+    kIgnored,  ///< by a process that is about to end: what it did must not look unfinished
+  };
+  StopSignals(std::function<void()> onFirst, std::function<void()> onSecond,
+              Afterwards afterwards = Afterwards::kFormerHandlers);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;

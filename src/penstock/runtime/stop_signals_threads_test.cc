@@ -36,6 +36,18 @@ TEST(StopSignals, CallsTheFirstAndEveryLaterSignal) {
   EXPECT_EQ(next(), std::vector<int>{3});
 }
 
+TEST(StopSignals, MayLeaveThemIgnored) {
+  {
+    const StopSignals signals([] {}, [] {}, StopSignals::Afterwards::kIgnored);
+  }
+  raise(SIGTERM);  // or the test ends here
+  struct sigaction now = {};
+  sigaction(SIGINT, nullptr, &now);
+  EXPECT_EQ(now.sa_handler, SIG_IGN);
+  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGINT, SIG_DFL);
+}
+
 TEST(StopSignals, PutsTheFormerHandlersBack) {
   static std::atomic<int> former{0};
   former = 0;

@@ -57,6 +57,7 @@ void Subtask::run() {
     status = base::makeStatus(absl::StatusCode::kInternal, "subtask {} ended with an exception: {}",
                               context_.subtaskIndex, exception.what());
   }
+  const ErrorOrigin turn = turn_;
   reader_.reset();
   if (const absl::Status closed = closeSink(); !closed.ok()) {
     // What counts is decided already: either the last checkpoint covers everything or an error came
@@ -64,7 +65,7 @@ void Subtask::run() {
     base::logWarning("closing the sink of subtask {}: {}", context_.subtaskIndex,
                      base::describe(closed));
   }
-  post(SubtaskEnded{std::move(status)});
+  post(SubtaskEnded{std::move(status), turn});
 }
 
 absl::Status Subtask::work() {
@@ -88,6 +89,7 @@ absl::Status Subtask::work() {
 }
 
 absl::Status Subtask::openSink() {
+  turn_ = ErrorOrigin::kSink;
   PENSTOCK_ASSIGN_OR_RETURN(std::unique_ptr<SubtaskSink> sink, (*job_.sinkFactory)(context_));
   sink_ = std::move(sink);
   {
@@ -113,6 +115,7 @@ absl::StatusOr<bool> Subtask::openNextSplit() {
   const std::optional<size_t> next = job_.queue->take();
   if (!next.has_value()) return false;
   const SplitProgress& split = (*job_.splits)[*next];
+  turn_ = ErrorOrigin::kSource;
   PENSTOCK_ASSIGN_OR_RETURN(reader_,
                             job_.source->createReader(split.split, split.position, wakeup_));
   split_ = *next;
@@ -120,19 +123,13 @@ absl::StatusOr<bool> Subtask::openNextSplit() {
 }
 
 absl::Status Subtask::readSome() {
+  turn_ = ErrorOrigin::kSource;
   PENSTOCK_ASSIGN_OR_RETURN(const SplitReader::State state, reader_->read(batch_, nextPoll_));
   switch (state) {
-    case SplitReader::State::kBatch: {
-      const size_t records = batch_.records.size();
-      PENSTOCK_RETURN_IF_ERROR(sink_->write(batch_));
-      unreported_.records += records;
-      unreported_.bytes += batch_.inputBytes;
-      recordsRead_.fetch_add(records, std::memory_order_relaxed);
-      bytesRead_.fetch_add(batch_.inputBytes, std::memory_order_relaxed);
-      nextPoll_ = {};  // what was written may have set a timer: poll before the next wait
-      break;
-    }
+    case SplitReader::State::kBatch:
+      return writeBatch();
     case SplitReader::State::kNothingYet: {
+      turn_ = ErrorOrigin::kSink;
       PENSTOCK_ASSIGN_OR_RETURN(nextPoll_, sink_->poll());
       break;
     }
@@ -144,17 +141,31 @@ absl::Status Subtask::readSome() {
   return absl::OkStatus();
 }
 
+absl::Status Subtask::writeBatch() {
+  turn_ = ErrorOrigin::kSink;
+  const size_t records = batch_.records.size();
+  PENSTOCK_RETURN_IF_ERROR(sink_->write(batch_));
+  unreported_.records += records;
+  unreported_.bytes += batch_.inputBytes;
+  recordsRead_.fetch_add(records, std::memory_order_relaxed);
+  bytesRead_.fetch_add(batch_.inputBytes, std::memory_order_relaxed);
+  nextPoll_ = {};  // what was written may have set a timer: poll before the next wait
+  return absl::OkStatus();
+}
+
 absl::Status Subtask::waitIdle() {
   if (!idle_) {
     idle_ = true;
     post(SubtaskIdle{});
   }
+  turn_ = ErrorOrigin::kSink;
   PENSTOCK_ASSIGN_OR_RETURN(const base::MonotonicTime next, sink_->poll());
   [[maybe_unused]] const Wakeup::Reason reason = wakeup_.wait(-1, next);
   return absl::OkStatus();
 }
 
 absl::Status Subtask::answer(const CheckpointRequest& request) {
+  turn_ = ErrorOrigin::kSink;
   PENSTOCK_RETURN_IF_ERROR(sink_->flush(request.endOfInput));
   PENSTOCK_ASSIGN_OR_RETURN(unreported_.committables, sink_->prepareCommit());
   PENSTOCK_ASSIGN_OR_RETURN(unreported_.writerStates, sink_->snapshotState(request.number));

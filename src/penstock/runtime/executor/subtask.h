@@ -13,6 +13,7 @@
 #include "penstock/base/mutex.h"
 #include "penstock/runtime/checkpoint_store.h"
 #include "penstock/runtime/executor/split_queue.h"
+#include "penstock/runtime/local_executor.h"
 #include "penstock/runtime/source.h"
 #include "penstock/runtime/subtask_sink.h"
 #include "penstock/runtime/wakeup.h"
@@ -45,6 +46,7 @@ struct SubtaskSnapshot {
 struct SubtaskIdle {};  ///< no split is left to take; it stays for checkpoints. Once at most
 struct SubtaskEnded {   ///< its thread is done; OK after the last checkpoint
   absl::Status status;
+  ErrorOrigin origin = ErrorOrigin::kNone;
 };
 struct SubtaskEvent {
   int subtask = 0;
@@ -89,6 +91,7 @@ class Subtask {
   absl::Status openSink();
   absl::Status closeSink();
   absl::Status readSome();
+  absl::Status writeBatch();
   absl::StatusOr<bool> openNextSplit();
   absl::Status waitIdle();
   absl::Status answer(const CheckpointRequest& request);
@@ -113,6 +116,7 @@ class Subtask {
   bool idle_ = false;
   base::MonotonicTime nextPoll_{};
   SubtaskSnapshot unreported_;
+  ErrorOrigin turn_ = ErrorOrigin::kJob;  // who is asked something: where an error comes from
 
   std::atomic<uint64_t> recordsRead_{0};
   std::atomic<uint64_t> bytesRead_{0};
