@@ -51,6 +51,7 @@ function(penstock_module name)
   target_include_directories(penstock_${name} ${visibility}
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:include>)
   target_link_libraries(penstock_${name} ${visibility} ${MODULE_DEPENDS} ${MODULE_LIBRARIES})
+  target_compile_features(penstock_${name} ${visibility} cxx_std_20)  # the public headers' language
   if(library_sources)
     target_link_libraries(penstock_${name} PRIVATE $<BUILD_INTERFACE:penstock::warnings>)
   endif()

@@ -27,8 +27,8 @@ That was your machine only: the rows went through the sink's own gRPC connection
 embeds, and lie in $data. Try next:
 
   bin/penstock head $table -n 20 --json --local --data-dir $data
-  bin/penstock load YOUR.json --to my_project.my_dataset.my_table --local --autodetect
-  bin/penstock emulate --dataset my_project.my_dataset      # the emulator by itself, for clients in any language
+  bin/penstock load YOUR.json --to my-project.my_dataset.my_table --local --autodetect
+  bin/penstock emulate --dataset my-project.my_dataset      # the emulator by itself, for clients in any language
   bin/penstock load YOUR.json --to PROJECT.DATASET.TABLE    # BigQuery itself, with your own credentials
   bin/penstock options                                      # every option of the sink
 END

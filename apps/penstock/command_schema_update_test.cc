@@ -129,8 +129,17 @@ TEST_F(CommandSchemaUpdate, RecordsMayLeaveOutWhatTheTableRequired) {
                       {"name":"place","type":"RECORD","fields":[{"name":"city","type":"STRING"}]}])"),
                                             "--allow-field-relaxation"});
   EXPECT_EQ(result.exitCode, 0) << result.error;
+  EXPECT_THAT(result.error, HasSubstr("REQUIRED columns of the table p.d.t become NULLABLE: Id\n"));
   EXPECT_EQ(rowsOf(), "{\"Id\":null,\"place\":{\"city\":null}}\n{\"Id\":2,\"place\":null}\n");
   EXPECT_EQ(resource()["schema"]["fields"][0]["mode"], "NULLABLE");
+}
+
+TEST_F(CommandSchemaUpdate, RelaxationWithoutASchemaIsToldToDoNothing) {
+  makeTable();
+  const CommandResult result = loadRecords("{\"Id\":2}\n", {"--allow-field-relaxation"});
+  EXPECT_EQ(result.exitCode, 0) << result.error;
+  EXPECT_THAT(result.error,
+              HasSubstr("warning: --allow-field-relaxation changes nothing without --schema"));
 }
 
 // BQW-160: what the records have and the table lacks is found in them.

@@ -45,6 +45,13 @@ class LoadRun {
       summary_.result = LoadSummary::Result::kNothingToLoad;
       return std::nullopt;
     }
+    if (connection_.options.schemaUpdateOptions.allowFieldRelaxation && plan_.schemaFile.empty() &&
+        mapping_ == nullptr) {
+      console_.note(
+          fmt::format("penstock: warning: --allow-field-relaxation changes nothing without {}, "
+                      "which says what columns are to be",
+                      plan_.names.schema));
+    }
     // Everything that can be found before the first record.
     auto error = plan_.destination.isFixed() ? checkOneTable() : checkManyTables();
     if (error) return error;
@@ -98,9 +105,9 @@ class LoadRun {
     if (newest->jobIdentity != jobIdentity()) return std::nullopt;  // told when it is opened, too
     return CommandError{
         ExitCode::kCheckpoint,
-        fmt::format("the checkpoint directory {} covers {} of this input, and there is no "
-                    "table {} (any more) that could hold them: give an empty directory to load "
-                    "them all",
+        fmt::format("the checkpoint directory {} covers {} of this input, and the service says "
+                    "that there is no table {} that could hold them; if it was deleted, give an "
+                    "empty directory to load them all",
                     directory, counted(newest->records, "record"), table.dotted())};
   }
 
@@ -133,8 +140,10 @@ class LoadRun {
         return widen(table, state);
       }
       if (plan_.autodetect) {
-        console_.note(fmt::format("penstock: the table exists: its own schema is used, not {}",
-                                  plan_.names.autodetect));
+        console_.note(fmt::format(
+            "penstock: the table exists: its own schema is used, not {} (--allow-new-fields would "
+            "add the columns that it lacks)",
+            plan_.names.autodetect));
       }
       if (state.description->schema.columns.empty()) {
         return CommandError{ExitCode::kUnusable,
@@ -178,9 +187,15 @@ class LoadRun {
         bigquery::uniteSchemas(live, *schema_, connection_.options.schemaUpdateOptions);
     if (!united.ok()) return;
     const std::vector<std::string> added = bigquery::addedColumns(live, *united);
-    if (added.empty()) return;
-    console_.note(fmt::format("penstock: columns that the table {} lacks are added to it: {}",
-                              table.dotted(), fmt::join(added, ", ")));
+    if (!added.empty()) {
+      console_.note(fmt::format("penstock: columns that the table {} lacks are added to it: {}",
+                                table.dotted(), fmt::join(added, ", ")));
+    }
+    const std::vector<std::string> relaxed = bigquery::relaxedColumns(live, *united);
+    if (!relaxed.empty()) {
+      console_.note(fmt::format("penstock: REQUIRED columns of the table {} become NULLABLE: {}",
+                                table.dotted(), fmt::join(relaxed, ", ")));
+    }
   }
 
   /// Tables that depend on the records cannot be looked at yet; their dataset may.

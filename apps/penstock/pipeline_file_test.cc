@@ -180,6 +180,8 @@ TEST(PipelineFile, WhatIsMissingIsNamed) {
 TEST(PipelineFile, WhatIsNoYamlIsNamedWithItsPlace) {
   EXPECT_THAT(refusal("source: [a\nsink: b"), StartsWith("x.yaml:2:"));
   EXPECT_THAT(refusal("a:\tb\n\tc: 1"), HasSubstr("not valid YAML: illegal tab"));
+  EXPECT_THAT(refusal("source:\n\tfiles: a\n"),
+              HasSubstr("(line 2 is indented with a tab; YAML takes only spaces)"));
   EXPECT_THAT(refusal("- a\n"), StartsWith("x.yaml:1:1: the file must be a mapping"));
   EXPECT_THAT(refusal("a: 1\n---\nb: 2\n"), HasSubstr("a second document"));
   EXPECT_THAT(refusal("? [a]\n: 1\n"), HasSubstr("a key must be a single word"));

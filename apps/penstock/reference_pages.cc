@@ -56,7 +56,7 @@ std::string markdownRow(const OptionDefinition& definition) {
 }
 
 constexpr std::string_view kSinkIntroduction =
-    "Options of the BigQuery sink (Storage Write API, default stream). Each is given as a setter "
+    "Options of the BigQuery sink (Storage Write API). Each is given as a setter "
     "of the\n"
     "builder, as a key of a map of strings, or as a flag of `penstock load`. Enum values are "
     "written in\n"

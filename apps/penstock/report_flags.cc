@@ -12,10 +12,11 @@ ReportFlags::ReportFlags(CLI::App& app) {
                  "serve metrics for Prometheus at /metrics on this port; 0 = any free one")
       ->type_name("PORT")
       ->group(kGroup);
-  app.add_option("--metrics-host", metricsHost_, "address that the metrics are served on")
-      ->type_name("HOST")
-      ->group(kGroup)
-      ->capture_default_str();
+  hostOption_ =
+      app.add_option("--metrics-host", metricsHost_, "address that the metrics are served on")
+          ->type_name("HOST")
+          ->group(kGroup)
+          ->capture_default_str();
   app.add_option("--stats-interval", statsInterval_,
                  "write a statistics document so often; by default none is written")
       ->type_name("DURATION")
@@ -34,6 +35,9 @@ absl::StatusOr<Reporting> ReportFlags::reporting() const {
                                  metricsPort_);
   }
   reporting.serveMetrics = metricsPort_ >= 0;
+  if (!reporting.serveMetrics && hostOption_->count() > 0) {
+    return base::invalidArgument("--metrics-host needs --metrics-port ('{}')", metricsHost_);
+  }
   reporting.metricsHost = metricsHost_;
   reporting.metricsPort = metricsPort_;
   reporting.statsFile = statsFile_;

@@ -7,6 +7,7 @@
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own
 class App;
+class Option;
 }  // namespace CLI
 
 namespace penstock::command {
@@ -30,6 +31,7 @@ class ReportFlags {
 
  private:
   int metricsPort_ = -1;  // not given
+  CLI::Option* hostOption_ = nullptr;
   std::string metricsHost_ = "127.0.0.1";
   std::string statsInterval_;
   std::string statsFile_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 
 #include "penstock/base/text.h"
 
@@ -77,6 +78,23 @@ absl::StatusOr<int64_t> YamlSetting::integer() const {
   return problem(fmt::format("must be a whole number, not '{}'", value));
 }
 
+namespace {
+
+/// What YAML's own messages do not say about the commonest fault; empty if it is not there.
+std::string aboutTabs(const std::string& text) {
+  int line = 0;
+  std::istringstream lines(text);
+  for (std::string each; std::getline(lines, each);) {
+    ++line;
+    const size_t begin = std::min(each.find_first_not_of(" \t"), each.size());
+    if (std::string_view(each).substr(0, begin).find('\t') == std::string_view::npos) continue;
+    return fmt::format(" (line {} is indented with a tab; YAML takes only spaces)", line);
+  }
+  return {};
+}
+
+}  // namespace
+
 absl::StatusOr<YamlMap> YamlMap::parse(const std::string& file, const std::string& text) {
   YamlMap map;
   map.place_.file = file;
@@ -91,7 +109,8 @@ absl::StatusOr<YamlMap> YamlMap::parse(const std::string& file, const std::strin
     }
     PENSTOCK_RETURN_IF_ERROR(map.read(documents.front()));
   } catch (const YAML::Exception& error) {
-    return YamlPlace{file, error.mark}.problem(fmt::format("not valid YAML: {}", error.msg));
+    return YamlPlace{file, error.mark}.problem(
+        fmt::format("not valid YAML: {}{}", error.msg, aboutTabs(text)));
   }
   return map;
 }

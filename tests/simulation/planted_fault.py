@@ -87,8 +87,8 @@ FAULTS = {
     ),
     "probed_stream_reused": (
         "stream_recovery.cc",
-        "if (mode_ == Mode::kProbe) return Remedy::kAbandon;\n  if (mode_ == Mode::kReplay)",
-        "if (mode_ == Mode::kProbe) return Remedy::kLanded;\n  if (mode_ == Mode::kReplay)",
+        "if (mode_ == Mode::kProbe) return Remedy::kAbandon;\n  if (mode_ == Mode::kReplay &&",
+        "if (mode_ == Mode::kProbe) return Remedy::kLanded;\n  if (mode_ == Mode::kReplay &&",
     ),
     "refusal_ends_the_probe": (
         "stream_recovery.cc",

@@ -81,6 +81,21 @@ class Emulator::Impl {
     return created.code() == absl::StatusCode::kAlreadyExists ? absl::OkStatus() : created;
   }
 
+  absl::StatusOr<uint64_t> rowCount(const std::string& name) const {
+    const size_t dot = name.rfind('.');
+    const auto dataset = parseDataset(name.substr(0, dot));
+    if (dot == std::string::npos || !dataset.ok()) {
+      return base::invalidArgument("\"{}\" is not of the form PROJECT.DATASET.TABLE", name);
+    }
+    const auto table =
+        catalog_->findTable({dataset->project, dataset->dataset, name.substr(dot + 1)});
+    if (table == nullptr) {
+      return base::makeStatus(absl::StatusCode::kNotFound, "there is no table {}", name);
+    }
+    PENSTOCK_ASSIGN_OR_RETURN(const TableSize size, rows_->size(table->id));
+    return size.rows;
+  }
+
   void stop() {
     if (grpc_ != nullptr) grpc_->stop();
     if (rest_ != nullptr) rest_->stop();
@@ -148,6 +163,10 @@ std::string Emulator::grpcEndpoint() const {
 const std::string& Emulator::dataDirectory() const { return impl_->dataDirectory(); }
 
 absl::Status Emulator::createDataset(const std::string& name) { return impl_->createDataset(name); }
+
+absl::StatusOr<uint64_t> Emulator::rowCount(const std::string& table) const {
+  return impl_->rowCount(table);
+}
 
 FaultRules& Emulator::faults() { return impl_->faults(); }
 

@@ -54,6 +54,10 @@ class Emulator {
   /// digits and underscores.
   absl::Status createDataset(const std::string& name);
 
+  /// The rows that `table` (PROJECT.DATASET.TABLE) shows, for tests: those of a stream that are not
+  /// flushed or committed do not count. kNotFound when there is no such table.
+  [[nodiscard]] absl::StatusOr<uint64_t> rowCount(const std::string& table) const;
+
   /// Rules may be added and removed at any time, from any thread.
   [[nodiscard]] FaultRules& faults();
 

@@ -177,6 +177,9 @@ TEST(Emulator, TakesRowsOverGrpcAndShowsThemOverRest) {
   EXPECT_EQ(data["rows"][1]["f"][0]["v"], "second");
   const json table = call(emulator->ports().rest, "GET", kTablePath);
   EXPECT_EQ(table["numRows"], "2");
+  EXPECT_EQ(emulator->rowCount("p.d.t").value_or(0), 2U);
+  EXPECT_EQ(emulator->rowCount("p.d.none").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(emulator->rowCount("t").status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(Emulator, HasDatasetsTablesAndRowsAfterARestart) {

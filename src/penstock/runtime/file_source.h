@@ -22,7 +22,7 @@ struct FileSourceOptions {
   /// Plain newline-delimited files are cut into ranges of about this size, so that subtasks share a
   /// file and a restore may use another parallelism. Very large files get larger ranges: at most
   /// 1024 a file.
-  uint64_t splitBytes = uint64_t{64} << 20;
+  uint64_t splitBytes = uint64_t{16} << 20;
   /// Bytes read at a time by each reader; its buffer grows beyond that only for longer records.
   uint64_t bufferBytes = uint64_t{256} << 10;
 };

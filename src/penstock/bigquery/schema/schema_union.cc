@@ -95,6 +95,15 @@ void listAdded(const Columns& live, const Columns& united, const std::string& pa
   }
 }
 
+void listRelaxed(const Columns& live, const Columns& united, const std::string& parent,
+                 std::vector<std::string>& paths) {
+  for (size_t i = 0; i < live.size(); ++i) {
+    const std::string path = parent + live[i].name;
+    if (live[i].mode != united[i].mode) paths.push_back(path);
+    listRelaxed(live[i].fields, united[i].fields, path + ".", paths);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<TableSchema> uniteSchemas(const TableSchema& live, const TableSchema& desired,
@@ -113,6 +122,12 @@ TableSchema withNewColumns(const TableSchema& live, const TableSchema& other) {
 std::vector<std::string> addedColumns(const TableSchema& live, const TableSchema& united) {
   std::vector<std::string> paths;
   listAdded(live.columns, united.columns, "", paths);
+  return paths;
+}
+
+std::vector<std::string> relaxedColumns(const TableSchema& live, const TableSchema& united) {
+  std::vector<std::string> paths;
+  listRelaxed(live.columns, united.columns, "", paths);
   return paths;
 }
 

@@ -43,5 +43,8 @@ struct SchemaUpdateOptions {
 /// The dotted paths of the columns that `united`, a union with `live`, adds to it.
 [[nodiscard]] std::vector<std::string> addedColumns(const TableSchema& live,
                                                     const TableSchema& united);
+/// The dotted paths of the columns that are REQUIRED in `live` and not in `united`.
+[[nodiscard]] std::vector<std::string> relaxedColumns(const TableSchema& live,
+                                                      const TableSchema& united);
 
 }  // namespace penstock::bigquery

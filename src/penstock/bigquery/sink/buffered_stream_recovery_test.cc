@@ -251,7 +251,48 @@ TEST_F(BufferedStreamRecoveryTest, RowsTakenBehindRefusedOnesFailTheJob) {
   }
 }
 
-// BQW-107, scenario 45: behind a refused row nothing can be there already.
+// BQW-107: the answer to what the replay sent was lost.
+TEST_F(BufferedStreamRecoveryTest, WhatTheReplayItselfHasSentMayBeThereAlready) {
+  start();
+  sendEach({"X", "b", "c"});
+  refuseRows({0});
+  refuseAsBeyond();
+  refuseAsBeyond();
+  answerAll();
+  EXPECT_EQ(requests().back(), (Request{stream_, 0, {"b"}}));
+  call().end(StatusCode::kUnavailable);
+  passToTimer();
+  writesLeave();
+  EXPECT_EQ(requests().back(), (Request{stream_, 0, {"b"}}));
+  refuseAsThere();
+  EXPECT_EQ(requests().back(), (Request{stream_, 1, {"c"}}));
+  acknowledge(1);
+  expectDone();
+  EXPECT_EQ(counter("errorClass.ALREADY_EXISTS.errors"), 0U);
+  EXPECT_EQ(snapshot(1)[0].nextOffset, 2);
+}
+
+// BQW-107: a copy of "c", at the offset that it had before, may have been taken instead of "b".
+TEST_F(BufferedStreamRecoveryTest, NotIfSomethingElseMayHaveLandedThere) {
+  start();
+  sendEach({"X", "b", "c"});
+  refuseRows({0});
+  refuseAsBeyond();
+  call().end(StatusCode::kUnavailable);  // nobody knows what becomes of "c"
+  passToTimer();
+  writesLeave();
+  refuseAsBeyond();
+  answerAll();
+  EXPECT_EQ(requests().back(), (Request{stream_, 0, {"b"}}));
+  call().end(StatusCode::kUnavailable);
+  passToTimer();
+  writesLeave();
+  refuseAsThere();
+  EXPECT_EQ(poll().state, State::kFailed);
+  EXPECT_THAT(failure(), HasSubstr("behind refused rows"));
+}
+
+// BQW-107, scenario 45: behind a refused row nothing else can be there already.
 TEST_F(BufferedStreamRecoveryTest, OffsetErrorsDuringTheReplayFailTheJob) {
   for (const bool there : {false, true}) {
     start();

@@ -325,8 +325,9 @@ StreamOptions& asStream(StreamOptions& options) { return options; }
 absl::Status checkStreamOptions(const SinkOptions& options, const Names& names) {
   const bool exactlyOnce = options.writeMethod == WriteMethod::kStorageApiExactlyOnce;
   if (exactlyOnce && !options.bufferedStreamOptions.has_value()) {
-    return base::invalidArgument("bufferedStreamOptions is required with {} {}",
-                                 names("sink.write-method"), kExactlyOnce);
+    return base::invalidArgument(
+        "bufferedStreamOptions is required with {} {}: an empty one, {{}}, takes the defaults",
+        names("sink.write-method"), kExactlyOnce);
   }
   if (!exactlyOnce && options.bufferedStreamOptions.has_value()) {
     return base::invalidArgument("bufferedStreamOptions applies only with {} {}",

@@ -1,5 +1,6 @@
 #include "penstock/bigquery/sink/stream_recovery.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -24,8 +25,10 @@ std::string_view hintFor(Verdict verdict, const DestinationContext& context) {
     case Verdict::kStaleWriter:
     case Verdict::kOffsetExists:
     case Verdict::kOffsetBeyond:
-      return "; the stream is not as this writer left it: run again from the last checkpoint, "
-             "which goes on with a stream of its own";
+      return "; the stream is not as this writer left it, or an answer was lost where that cannot "
+             "be "
+             "told apart: run again from the last checkpoint, which goes on with a stream of its "
+             "own";
     case Verdict::kMissingTable:
       return "; was the table deleted, or the right to update its data "
              "(bigquery.tables.updateData) taken away?";
@@ -114,7 +117,8 @@ bool StreamRecovery::judge(StreamAppend& head) {
     verdict = Verdict::kFatal;
   }
   const Remedy remedy = remedyFor(head, verdict);
-  const bool expected = verdict == Verdict::kOffsetExists && mode_ != Mode::kReplay;
+  // To be there already is no failure of something that was sent before.
+  const bool expected = verdict == Verdict::kOffsetExists && remedy != Remedy::kFail;
   if (verdict != Verdict::kSuccess && !expected) context_.host().countFailedAppend(status);
   switch (remedy) {
     case Remedy::kLanded:
@@ -177,7 +181,9 @@ StreamRecovery::Remedy StreamRecovery::remedyFor(const StreamAppend& head, Verdi
 StreamRecovery::Remedy StreamRecovery::remedyForOffsetError(const StreamAppend& head,
                                                             Verdict verdict) const {
   if (mode_ == Mode::kProbe) return Remedy::kAbandon;
-  if (mode_ == Mode::kReplay) return Remedy::kFail;
+  if (mode_ == Mode::kReplay && (verdict == Verdict::kOffsetBeyond || mayLandLate_)) {
+    return Remedy::kFail;
+  }
   if (verdict == Verdict::kOffsetBeyond) return Remedy::kAgain;  // what was before it went missing
   // Of a batch that was written once only, someone else has the offset (BQW-102).
   return head.transmissions > 1 ? Remedy::kLanded : Remedy::kFail;
@@ -212,6 +218,7 @@ bool StreamRecovery::route(StreamAppend& head) {
          Verdict::kOffsetExists);
     return false;
   }
+  mayLandLate_ = mayLandLate_ || somethingMayLandLate();
   const int64_t offset = head.offset;
   if (!head.rows) queue_.pop_front();
   renumber(offset);
@@ -231,6 +238,18 @@ bool StreamRecovery::somethingLandedBehind() const {
     if (verdict == Verdict::kSuccess || verdict == Verdict::kOffsetExists) return true;
   }
   return false;
+}
+
+/// Whether a copy of something may still be on its way, at the offset that it had: of what was
+/// written once and refused for good there is none. When the replay has brought the stream's end to
+/// that offset, it would be taken.
+bool StreamRecovery::somethingMayLandLate() const {
+  return std::any_of(queue_.begin(), queue_.end(), [&](const StreamAppend& append) {
+    if (append.transmissions == 0) return false;
+    if (append.transmissions > 1 || !append.outcome.has_value()) return true;
+    const Verdict verdict = context_.verdictOf(*append.outcome);
+    return verdict != Verdict::kRowErrors && verdict != Verdict::kOffsetBeyond;
+  });
 }
 
 void StreamRecovery::renumber(int64_t offset) {

@@ -19,7 +19,8 @@ namespace penstock::bigquery {
 ///   kProbe   nothing: a restored stream, and the first append to it says whether it is as it was
 ///            left. If not, it is abandoned, and its rows go to another stream
 ///   kResend  an append may have landed though it failed: being there already is as good
-///   kReplay  behind a refused row everything has a new offset, so nothing can be there already
+///   kReplay  behind a refused row everything has a new offset: nothing can be there already but
+///            what the replay itself has sent before
 ///
 ///   kSettling --every append in flight is answered--> kAppending
 ///   kAppending --all landed--> kDone, --a passing failure--> kBackingOff --time--> kAppending
@@ -85,6 +86,7 @@ class StreamRecovery {
   void tryAgain(const absl::Status& status, Verdict verdict);
   bool route(StreamAppend& head);
   [[nodiscard]] bool somethingLandedBehind() const;
+  [[nodiscard]] bool somethingMayLandLate() const;
   void renumber(int64_t offset);
   void resumeIfReconciled();
   [[nodiscard]] base::RetrySchedule schedule() const;
@@ -100,6 +102,7 @@ class StreamRecovery {
   bool reopen_ = false;             // before the next append
   bool reopened_ = false;           // since the recovery began
   bool reconciled_ = false;
+  bool mayLandLate_ = false;  // in kReplay: something at an offset from before
   std::optional<SchemaReconciliation> reconciliation_;  // in kReconciling
   base::MonotonicTime resumeAt_ = base::kNever;
 };

@@ -34,6 +34,25 @@ constexpr std::array<std::string_view, 19> kKeys{
     "quotaPerResource", "code",     "endCall",  "storageError", "httpCode",    "reason",
     "message"};
 
+/// What calls are counted by, over both faces.
+constexpr std::array<std::string_view, 21> kMethods{
+    "AppendRows",      "CreateWriteStream",   "GetWriteStream",
+    "FlushRows",       "FinalizeWriteStream", "BatchCommitWriteStreams",
+    "projects.list",   "datasets.list",       "datasets.insert",
+    "datasets.get",    "datasets.patch",      "datasets.update",
+    "datasets.delete", "tables.list",         "tables.insert",
+    "tables.get",      "tables.patch",        "tables.update",
+    "tables.delete",   "tabledata.list",      "tabledata.insertAll"};
+
+absl::Status checkMethod(const std::string& method) {
+  if (method == "*") return absl::OkStatus();
+  if (std::find(kMethods.begin(), kMethods.end(), method) != kMethods.end()) {
+    return absl::OkStatus();
+  }
+  return base::invalidArgument("method: no call is named '{}'; it is one of {}, or * for all",
+                               method, fmt::join(kMethods, ", "));
+}
+
 std::string_view nameOf(FaultAction action) {
   for (const ActionName& known : kActions) {
     if (known.action == action) return known.name;
@@ -42,7 +61,7 @@ std::string_view nameOf(FaultAction action) {
 }
 
 absl::Status check(const FaultRule& rule) {
-  if (rule.method.empty()) return base::invalidArgument("method must not be empty; * is every one");
+  PENSTOCK_RETURN_IF_ERROR(checkMethod(rule.method));
   if (rule.nth == 0) return base::invalidArgument("nth counts from 1");
   if (!(rule.probability >= 0 && rule.probability <= 1)) {
     return base::invalidArgument("probability must be between 0 and 1");

@@ -81,6 +81,10 @@ TEST(FaultRules, NamesTheFieldThatIsOutOfRange) {
   rule = {};
   rule.storageError = "NO_SUCH_CODE";
   EXPECT_THAT(std::string(rules.add(rule).status().message()), HasSubstr("NO_SUCH_CODE"));
+  rule = {};
+  rule.method = "AppendRow";
+  EXPECT_THAT(std::string(rules.add(rule).status().message()),
+              HasSubstr("no call is named 'AppendRow'"));
 }
 
 TEST(FaultRules, AreAddedListedAndRemovedOverTheAdminEndpoint) {
