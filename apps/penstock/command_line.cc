@@ -68,6 +68,16 @@ ExitCode usageError(Console& console, const CLI::App& app, const std::string& me
   return ExitCode::kUsage;
 }
 
+/// The parser's own words for a value that is no number do not name the two.
+std::string describeConversion(std::string_view message) {
+  constexpr std::string_view kStart = "Could not convert: ";
+  const size_t equals = message.find(" = ");
+  if (!message.starts_with(kStart) || equals == std::string_view::npos) return std::string(message);
+  return fmt::format("{} takes a whole number: '{}'",
+                     message.substr(kStart.size(), equals - kStart.size()),
+                     message.substr(equals + 3));
+}
+
 ExitCode parseAndRun(CLI::App& app,
                      std::vector<std::pair<CLI::App*, std::unique_ptr<Subcommand>>>& commands,
                      int argc, const char* const* argv, const CommandContext& context) {
@@ -75,6 +85,8 @@ ExitCode parseAndRun(CLI::App& app,
     app.parse(argc, argv);
   } catch (const CLI::ExtrasError&) {
     return usageError(context.console, app, describeExtras(app));
+  } catch (const CLI::ConversionError& error) {
+    return usageError(context.console, app, describeConversion(error.what()));
   } catch (const CLI::Success& asked) {  // --help, --version
     app.exit(asked);
     return ExitCode::kSuccess;

@@ -1,4 +1,6 @@
 // `penstock run`: pipelines from YAML files.
+#include <filesystem>
+
 #include "apps/penstock/testing/command_fixtures.h"
 
 namespace penstock::command {
@@ -172,6 +174,32 @@ TEST_F(CommandPipeline, FlagsTakePrecedence) {
                   {"--create-disposition", "create-if-needed", "--on-error", "drop"});
   EXPECT_EQ(result.exitCode, 0) << result.error;
   EXPECT_EQ(lastLine(result.out)["rows_dropped"], 1);
+}
+
+TEST_F(CommandPipeline, TheExecutorsFlagsTakePrecedence) {
+  const std::string executor =
+      "executor:\n  parallelism: 300\n  checkpoint-dir: " + folder_.path("of-the-file") + "\n";
+  EXPECT_EQ(runPipeline("{\"id\":1}\n", "p.d.t", withSchema(), executor).exitCode, 3)
+      << "300 is too many";
+  const CommandResult result =
+      runPipeline("{\"id\":1}\n", "p.d.t", withSchema(),
+                  "executor:\n  checkpoint-dir: " + folder_.path("of-the-file") + "\n",
+                  {"--parallelism", "2", "--checkpoint-dir", folder_.path("given"),
+                   "--checkpoint-interval", "1 s"});
+  EXPECT_EQ(result.exitCode, 0) << result.error;
+  EXPECT_TRUE(std::filesystem::exists(folder_.path("given/chk-1")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("of-the-file")));
+  const std::pair<std::vector<std::string>, std::string> bad[] = {
+      {{"--parallelism", "300"}, "--parallelism"},
+      {{"--checkpoint-dir", ""}, "--checkpoint-dir must name a directory"},
+      {{"--checkpoint-interval", "1 s"}, "--checkpoint-interval needs --checkpoint-dir"},
+      {{"--checkpoint-dir", folder_.path("given"), "--checkpoint-interval", "x"},
+       "--checkpoint-interval"}};
+  for (const auto& [flags, message] : bad) {
+    const CommandResult refused = runPipeline("{\"id\":1}\n", "p.d.t", withSchema(), "", flags);
+    EXPECT_EQ(refused.exitCode, 2) << message;
+    EXPECT_THAT(refused.error, HasSubstr(message));
+  }
 }
 
 TEST_F(CommandPipeline, ABadFileIsToldWithFileLineAndColumn) {

@@ -76,6 +76,7 @@ TEST_F(CommandWatch, RefusesWhatItCannotServeOrWriteNamingTheFlag) {
   const std::pair<std::vector<std::string>, std::string> usage[] = {
       {{"--metrics-port", "65536"}, "--metrics-port must be 0 to 65535: '65536'"},
       {{"--metrics-host", "0.0.0.0"}, "--metrics-host needs --metrics-port ('0.0.0.0')"},
+      {{"--metrics-port", "abc"}, "--metrics-port takes a whole number: 'abc'"},
       {{"--stats-file", "x"}, "--stats-file needs --stats-interval"},
       {{"--stats-interval", "5"}, "--stats-interval"},
       {{"--stats-interval", "0 s"}, "--stats-interval must be >= 1 ms"}};

@@ -39,7 +39,8 @@ class MetricsServer::Implementation {
                                  : server_.bind_to_port(host_, port);
     if (!bound) {
       return base::makeStatus(
-          absl::StatusCode::kUnavailable, "cannot listen on {}:{}: {}", host_, port,
+          absl::StatusCode::kUnavailable, "cannot listen on {}:{}: {} (port 0 takes any free one)",
+          host_, port,
           errno == 0 ? "the address cannot be used" : std::generic_category().message(errno));
     }
     listener_ = std::thread([this] {
