@@ -22,7 +22,7 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 
 ctest --test-dir "build/$preset" --parallel "$(jobs_for_this_machine)" --output-on-failure --no-tests=error \
-  --timeout 600 --test-output-size-passed 50000000 --test-output-size-failed 50000000 \
+  --timeout 1200 --test-output-size-passed 50000000 --test-output-size-failed 50000000 \
   --output-junit "$report" "$@"
 status=$?
 python3 scripts/count_tests.py "$report" "build/results/$name.failures" > "build/results/$name"
