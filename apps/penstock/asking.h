@@ -21,6 +21,7 @@ template <typename Ask, typename IsPassing>
   for (int attempt = 1;; ++attempt) {
     auto answer = ask();
     if (!isPassing(answer) || !kAskingSchedule.allowsAnotherAfter(attempt)) return answer;
+    // There is nothing to wait for but time; a signal ends the process meanwhile.
     std::this_thread::sleep_for(kAskingSchedule.backoff(attempt, *random));
   }
 }

@@ -80,7 +80,7 @@ TEST_F(CommandCheckpoints, NamesADirectoryThatIsNotThereOrHoldsNone) {
 TEST_F(CommandCheckpoints, AnEmptyNameIsNoDirectory) {
   const CommandResult result = runCommand(loadArguments({"--checkpoint-dir", ""}));
   EXPECT_EQ(result.exitCode, 2);
-  EXPECT_THAT(result.error, HasSubstr("--checkpoint-dir: must name a directory"));
+  EXPECT_THAT(result.error, HasSubstr("--checkpoint-dir must name a directory"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 
+#include "apps/penstock/executor_flags.h"
 #include "apps/penstock/load_run.h"
 #include "apps/penstock/option_flags.h"
 #include "apps/penstock/protobuf_records.h"
@@ -37,9 +38,6 @@ struct LoadFlags {
   std::string messageName;
   std::string onError = "fail";
   bool ignoreUnknownFields = false;
-  std::string checkpointDirectory;
-  std::string checkpointInterval;
-  int parallelism = 1;
   bool json = false;
 };
 
@@ -67,7 +65,7 @@ absl::StatusOr<std::optional<ProtobufRecords>> protobufOf(const LoadFlags& flags
 }
 
 /// What the flags say, each checked.
-absl::StatusOr<LoadPlan> planOf(const LoadFlags& flags) {
+absl::StatusOr<LoadPlan> planOf(const LoadFlags& flags, const ExecutorFlags& executor) {
   LoadPlan plan;
   plan.inputs = flags.inputs;
   auto table = TableName::parse(flags.to);
@@ -82,18 +80,7 @@ absl::StatusOr<LoadPlan> planOf(const LoadFlags& flags) {
   plan.autodetect = flags.autodetect;
   plan.ignoreUnknownFields = flags.ignoreUnknownFields;
   PENSTOCK_ASSIGN_OR_RETURN(plan.onError, parseOnError("--on-error", flags.onError));
-  PENSTOCK_RETURN_IF_ERROR(checkParallelism("--parallelism", flags.parallelism));
-  plan.executor.parallelism = flags.parallelism;
-  plan.executor.checkpointDirectory = flags.checkpointDirectory;
-  PENSTOCK_RETURN_IF_ERROR(checkCanContinue(plan, "--checkpoint-dir"));
-  if (flags.checkpointInterval.empty()) return plan;
-  if (flags.checkpointDirectory.empty()) {
-    return base::invalidArgument("--checkpoint-interval needs --checkpoint-dir ('{}')",
-                                 flags.checkpointInterval);
-  }
-  PENSTOCK_ASSIGN_OR_RETURN(
-      plan.executor.checkpointInterval,
-      parseCheckpointInterval("--checkpoint-interval", flags.checkpointInterval));
+  PENSTOCK_RETURN_IF_ERROR(executor.apply(plan));
   return plan;
 }
 
@@ -104,6 +91,7 @@ class LoadCommand final : public Subcommand {
         sinkOptions_(app, bigquery::sinkOptionSet().definitions(),
                      [](const auto& each) { return !isConnectionOption(each); }),
         messageOptions_(app, bigquery::protobufOptionSet().definitions()),
+        executor_(app),
         report_(app) {
     app.description("Streams JSON records or protobuf messages from files into a BigQuery table.");
     app.add_option("FILE", flags_.inputs, "files, folders, patterns, or - for standard input")
@@ -130,18 +118,6 @@ class LoadCommand final : public Subcommand {
     app.add_flag(
         "--ignore-unknown-fields", flags_.ignoreUnknownFields,
         "leave out fields that the table has no column for, instead of failing the record");
-    app.add_option("--checkpoint-dir", flags_.checkpointDirectory,
-                   "where progress is kept: a stopped or crashed load continues from there")
-        ->type_name("DIR")
-        ->check([](const std::string& directory) {
-          return std::string(directory.empty() ? "must name a directory" : "");
-        });
-    app.add_option("--checkpoint-interval", flags_.checkpointInterval,
-                   "time between checkpoints; default 10 s")
-        ->type_name("DURATION");
-    app.add_option("--parallelism", flags_.parallelism, "threads that read and write")
-        ->type_name("N")
-        ->capture_default_str();
     app.add_flag("--json", flags_.json, "a summary in JSON as the last line of standard output");
     app.footer(kFooter);
   }
@@ -153,7 +129,7 @@ class LoadCommand final : public Subcommand {
 
  private:
   std::optional<CommandError> prepareAndRun(const CommandContext& context, const LoadFrame& frame) {
-    absl::StatusOr<LoadPlan> plan = planOf(flags_);
+    absl::StatusOr<LoadPlan> plan = planOf(flags_, executor_);
     if (!plan.ok()) return commandError(ExitCode::kUsage, plan.status());
     absl::Status status = applyMessageFlags(messageOptions_, *plan);
     if (status.ok())
@@ -168,6 +144,7 @@ class LoadCommand final : public Subcommand {
   TargetFlags target_;
   OptionFlags sinkOptions_;
   OptionFlags messageOptions_;
+  ExecutorFlags executor_;
   ReportFlags report_;
 };
 

@@ -346,6 +346,7 @@ ExitCode reportLoad(Console& console, bool json, const std::string& table,
   LoadSummary summary;
   summary.table = table;
   const std::optional<CommandError> error = load({stop, connection, summary});
+  stop.finish();
   if (error) {
     if (summary.result != LoadSummary::Result::kStopped) {
       summary.result = LoadSummary::Result::kFailed;

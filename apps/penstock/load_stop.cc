@@ -21,6 +21,10 @@ void LoadStop::duringJob(std::function<void()> first, std::function<void()> agai
     again_ = std::move(again);
   }
   job();
+  finish();
+}
+
+void LoadStop::finish() {
   base::MutexLock lock(mutex_);
   phase_ = Phase::kAfter;
 }

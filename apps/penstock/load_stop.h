@@ -20,6 +20,8 @@ class LoadStop {
   /// another thread, never after it has returned. Then signals do nothing.
   void duringJob(std::function<void()> first, std::function<void()> again,
                  const std::function<void()>& job);
+  /// From here on signals do nothing, whether or not there was a job.
+  void finish();
 
  private:
   enum class Phase { kBefore, kJob, kAfter };

@@ -8,6 +8,7 @@
 #include "apps/penstock/flag_names.h"
 #include "penstock/bigquery/schema/schema_fit.h"
 #include "penstock/bigquery/schema/schema_union.h"
+#include "penstock/bigquery/sink/append_outcome.h"
 #include "penstock/bigquery/sink/table_creation_check.h"
 
 namespace penstock::command {
@@ -51,6 +52,11 @@ std::string howStreamIsReached(const SinkOptions& options) {
   return "BigQuery's Storage Write API (bigquerystorage.googleapis.com:443)";
 }
 
+/// What the service answers about a table that is missing, masked like a denial.
+bool mayBeMissing(const absl::Status& status) {
+  return absl::IsNotFound(status) || absl::IsPermissionDenied(status) || absl::IsUnknown(status);
+}
+
 absl::StatusOr<WriteStreamInfo> askForStream(bigquery::TableAdmin& admin, const TableName& table) {
   const auto ask = [&] {
     std::promise<absl::StatusOr<WriteStreamInfo>> answer;
@@ -60,14 +66,10 @@ absl::StatusOr<WriteStreamInfo> askForStream(bigquery::TableAdmin& admin, const 
     return answer.get_future().get();
   };
   return askPatiently(ask, [](const absl::StatusOr<WriteStreamInfo>& info) {
-    return absl::IsUnavailable(info.status()) || absl::IsInternal(info.status()) ||
-           absl::IsAborted(info.status()) || absl::IsResourceExhausted(info.status());
+    // A deadline was patience enough.
+    return bigquery::isTransient(info.status().code()) &&
+           !absl::IsDeadlineExceeded(info.status()) && !mayBeMissing(info.status());
   });
-}
-
-/// What the service answers about a table that is missing, masked like a denial.
-bool mayBeMissing(const absl::Status& status) {
-  return absl::IsNotFound(status) || absl::IsPermissionDenied(status) || absl::IsUnknown(status);
 }
 
 CommandError unreachable(const std::string& reached, const absl::Status& status) {

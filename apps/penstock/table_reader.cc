@@ -9,6 +9,7 @@
 #include "apps/penstock/asking.h"
 #include "apps/penstock/row_json.h"
 #include "penstock/bigquery/schema/schema_json.h"
+#include "penstock/bigquery/sink/table_admin.h"
 
 namespace penstock::command {
 namespace {
@@ -75,10 +76,8 @@ absl::Status TableReader::describe(const gcp::RestResponse& response) const {
 gcp::RestResponse TableReader::ask(const gcp::RestRequest& request) {
   // Without an HTTP answer the address is wrong, as a rule, and that is told at once.
   const auto isPassing = [](const gcp::RestResponse& response) {
-    constexpr int kServerError = 500;
-    constexpr int kNotImplemented = 501;
-    return response.status.code() == absl::StatusCode::kResourceExhausted ||
-           (response.httpCode >= kServerError && response.httpCode != kNotImplemented);
+    return response.httpCode != 0 &&
+           bigquery::isPassing({response.status, response.httpCode, response.reason});
   };
   return askPatiently([&] { return rest_.callAndWait(request); }, isPassing);
 }

@@ -22,6 +22,19 @@ std::string_view nearest(std::string_view given, std::span<const std::string_vie
   return best;
 }
 
+/// What YAML's own messages do not say about the commonest fault; empty if it is not there.
+std::string aboutTabs(const std::string& text) {
+  int line = 0;
+  std::istringstream lines(text);
+  for (std::string each; std::getline(lines, each);) {
+    ++line;
+    const size_t begin = std::min(each.find_first_not_of(" \t"), each.size());
+    if (std::string_view(each).substr(0, begin).find('\t') == std::string_view::npos) continue;
+    return fmt::format(" (line {} is indented with a tab; YAML takes only spaces)", line);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string YamlPlace::text() const {
@@ -77,23 +90,6 @@ absl::StatusOr<int64_t> YamlSetting::integer() const {
   if (error == std::errc() && stop == end) return number;
   return problem(fmt::format("must be a whole number, not '{}'", value));
 }
-
-namespace {
-
-/// What YAML's own messages do not say about the commonest fault; empty if it is not there.
-std::string aboutTabs(const std::string& text) {
-  int line = 0;
-  std::istringstream lines(text);
-  for (std::string each; std::getline(lines, each);) {
-    ++line;
-    const size_t begin = std::min(each.find_first_not_of(" \t"), each.size());
-    if (std::string_view(each).substr(0, begin).find('\t') == std::string_view::npos) continue;
-    return fmt::format(" (line {} is indented with a tab; YAML takes only spaces)", line);
-  }
-  return {};
-}
-
-}  // namespace
 
 absl::StatusOr<YamlMap> YamlMap::parse(const std::string& file, const std::string& text) {
   YamlMap map;

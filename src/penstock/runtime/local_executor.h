@@ -7,6 +7,7 @@
 #include "penstock/base/clock.h"
 #include "penstock/base/status.h"
 #include "penstock/connector/sink.h"
+#include "penstock/runtime/error_origin.h"
 #include "penstock/runtime/source.h"
 #include "penstock/runtime/subtask_sink.h"
 
@@ -41,16 +42,6 @@ struct ExecutionStatistics {
   /// Of earlier runs of the same job, as the restored checkpoint covers them.
   uint64_t recordsRestored = 0;
   uint64_t bytesRestored = 0;
-};
-
-/// What a failed job's error is about.
-enum class ErrorOrigin {
-  kNone,         ///< there is none
-  kJob,          ///< its options, a cancel(), or this program
-  kCheckpoints,  ///< the directory: opening, reading, writing it, or that it is of another job
-  kSource,
-  kSink,
-  kCommit,
 };
 
 struct ExecutionResult {

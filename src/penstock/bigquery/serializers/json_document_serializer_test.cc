@@ -148,9 +148,9 @@ TEST(JsonDocumentSerializer, RefusesAKeyThatStandsTwice) {
   EXPECT_EQ(hexRow(schema, R"({"s":{"u":1,"\u0075":3}})", kIgnoreUnknown),
             "root.s: the key \"u\" stands twice in one object");
   EXPECT_THAT(hexRow(schema, R"({"u":{"v":1,"v":3}})", kIgnoreUnknown),
-              AllOf(StartsWith("root.u: malformed JSON"), HasSubstr("a key stands twice")));
+              AllOf(StartsWith("root.u: unusable JSON"), HasSubstr("a key stands twice")));
   EXPECT_THAT(hexRow(schema, R"({"j":{"v":[{"w":1,"w":3}]}})"),
-              AllOf(StartsWith("root.j: malformed JSON"), HasSubstr("a key stands twice")));
+              AllOf(StartsWith("root.j: unusable JSON"), HasSubstr("a key stands twice")));
   EXPECT_EQ(hexRow(schema, R"({"a":1,"u":1,"U":2,"s":{"u":3}})", kIgnoreUnknown), "08011A00");
 }
 

@@ -88,10 +88,18 @@ bool JsonRowWriter::failMissing(const JsonField& field) {
 }
 
 bool JsonRowWriter::failSyntax(const char* at, std::string_view reason) {
+  return failAt(at, "malformed", reason);
+}
+
+bool JsonRowWriter::failUnusable(const char* at, std::string_view reason) {
+  return failAt(at, "unusable", reason);
+}
+
+bool JsonRowWriter::failAt(const char* at, std::string_view kind, std::string_view reason) {
   if (at >= document_.data() + document_.size()) return failEnd();
   failureType_.clear();
   const auto position = static_cast<size_t>(at - document_.data());
-  failureReason_ = fmt::format("malformed JSON at byte {}: {}; found {}", position + 1, reason,
+  failureReason_ = fmt::format("{} JSON at byte {}: {}; found {}", kind, position + 1, reason,
                                excerpt(document_.substr(position)));
   return false;
 }

@@ -102,7 +102,7 @@ void JsonRowWriter::putBytes(const JsonField& field, std::string_view bytes) {
 bool JsonRowWriter::readText(std::string_view* text) {
   *text = formats::rawString(cursor_);
   if (!formats::hasEscape(*text)) return true;
-  if (!formats::unescapeString(*text, &text_, &fault_)) return failSyntax();
+  if (!formats::unescapeString(*text, &text_, &fault_)) return failFault();
   *text = text_;
   return true;
 }
@@ -131,7 +131,7 @@ bool JsonRowWriter::writeEscapedString(const JsonField& field, std::string_view 
   const size_t laidOut = varintSize(raw.size());
   to_ += laidOut;
   size_t size = 0;
-  if (!formats::unescapeString(raw, to_, &size, &fault_)) return failSyntax();
+  if (!formats::unescapeString(raw, to_, &size, &fault_)) return failFault();
   to_ += size;
   resizeLength(lengthAt, laidOut, size);
   ++cursor_.next;
@@ -189,9 +189,9 @@ bool JsonRowWriter::writeGeography(const JsonField& field) {
 /// An object or array as it is written.
 bool JsonRowWriter::writeContainerText(const JsonField& field) {
   const char* const begin = cursor_.at();
-  if (!checker_.check(&cursor_, depth_, &fault_)) return failSyntax();
+  if (!checker_.check(&cursor_, depth_, &fault_)) return failFault();
   if (checker_.levels() > kMaxJsonColumnDepth) {
-    return failSyntax(begin, "nested deeper than the 500 levels that a column takes");
+    return failUnusable(begin, "nested deeper than the 500 levels that a column takes");
   }
   const char* const last = cursor_.text + cursor_.next[-1];
   putBytes(field, {begin, static_cast<size_t>(last - begin + 1)});

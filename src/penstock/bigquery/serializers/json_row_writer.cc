@@ -55,7 +55,7 @@ void JsonRowWriter::grow(size_t bytes) {
 
 bool JsonRowWriter::openContainer() {
   if (++depth_ > formats::kMaxJsonDepth) {
-    return failSyntax(cursor_.at(), "nested deeper than 512 levels");
+    return failUnusable(cursor_.at(), "nested deeper than 512 levels");
   }
   ++cursor_.next;
   return true;
@@ -225,13 +225,13 @@ bool JsonRowWriter::takeUnknown() {
   if (cursor_.peek() != '"')
     return failSyntax(cursor_.at(), "a key in double quotes is expected here");
   const std::string_view key = formats::rawString(cursor_);
-  if (!unknownKeys_.add(key, &fault_)) return failSyntax();
+  if (!unknownKeys_.add(key, &fault_)) return failFault();
   ++cursor_.next;
   if (cursor_.peek() != ':') return failSyntax(cursor_.at(), "':' is expected after a key");
   ++cursor_.next;
   if (!ignoreUnknownFields_) return failUnknownKey(key);
   if (checker_.check(&cursor_, depth_, &fault_)) return true;
-  failSyntax();
+  failFault();
   failurePath_.push_back(fmt::format(".{}", key));
   return false;
 }

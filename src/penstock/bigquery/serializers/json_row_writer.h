@@ -110,7 +110,13 @@ class JsonRowWriter {
   bool failKind(const JsonField& field);
   bool failMissing(const JsonField& field);
   bool failSyntax(const char* at, std::string_view reason);
-  bool failSyntax() { return failSyntax(fault_.at, fault_.reason); }
+  /// It is JSON, and no row can be made of it.
+  bool failUnusable(const char* at, std::string_view reason);
+  bool failFault() {
+    return fault_.isSyntax ? failSyntax(fault_.at, fault_.reason)
+                           : failUnusable(fault_.at, fault_.reason);
+  }
+  bool failAt(const char* at, std::string_view kind, std::string_view reason);
   bool failEnd();
   bool failDocument(std::string reason);
   bool failRoot();

@@ -22,6 +22,12 @@ class BufferedStreamRecoveryTest : public BufferedWriterTest {
     EXPECT_EQ(poll().state, State::kDone);
     EXPECT_EQ(gauge("inFlightAppends"), 0);
   }
+  /// The connection breaks; on another one what was not answered is sent again.
+  void loseTheAnswer() {
+    call().end(StatusCode::kUnavailable);
+    passToTimer();
+    writesLeave();
+  }
   /// UNAVAILABLE, until the connection no longer sends the request again by itself.
   void refuseForGood(size_t behind) {
     for (int time = 0; time <= options_.bufferedStreamOptions->retryMaxAttempts; ++time) {
@@ -260,9 +266,7 @@ TEST_F(BufferedStreamRecoveryTest, WhatTheReplayItselfHasSentMayBeThereAlready) 
   refuseAsBeyond();
   answerAll();
   EXPECT_EQ(requests().back(), (Request{stream_, 0, {"b"}}));
-  call().end(StatusCode::kUnavailable);
-  passToTimer();
-  writesLeave();
+  loseTheAnswer();
   EXPECT_EQ(requests().back(), (Request{stream_, 0, {"b"}}));
   refuseAsThere();
   EXPECT_EQ(requests().back(), (Request{stream_, 1, {"c"}}));
@@ -278,15 +282,11 @@ TEST_F(BufferedStreamRecoveryTest, NotIfSomethingElseMayHaveLandedThere) {
   sendEach({"X", "b", "c"});
   refuseRows({0});
   refuseAsBeyond();
-  call().end(StatusCode::kUnavailable);  // nobody knows what becomes of "c"
-  passToTimer();
-  writesLeave();
+  loseTheAnswer();  // nobody knows what becomes of "c"
   refuseAsBeyond();
   answerAll();
   EXPECT_EQ(requests().back(), (Request{stream_, 0, {"b"}}));
-  call().end(StatusCode::kUnavailable);
-  passToTimer();
-  writesLeave();
+  loseTheAnswer();
   refuseAsThere();
   EXPECT_EQ(poll().state, State::kFailed);
   EXPECT_THAT(failure(), HasSubstr("behind refused rows"));

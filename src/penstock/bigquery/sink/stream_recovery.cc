@@ -25,10 +25,9 @@ std::string_view hintFor(Verdict verdict, const DestinationContext& context) {
     case Verdict::kStaleWriter:
     case Verdict::kOffsetExists:
     case Verdict::kOffsetBeyond:
-      return "; the stream is not as this writer left it, or an answer was lost where that cannot "
-             "be "
-             "told apart: run again from the last checkpoint, which goes on with a stream of its "
-             "own";
+      return "; the stream is not as this writer left it, or an answer was lost and nobody can "
+             "tell: "
+             "run again from the last checkpoint, which goes on with a stream of its own";
     case Verdict::kMissingTable:
       return "; was the table deleted, or the right to update its data "
              "(bigquery.tables.updateData) taken away?";

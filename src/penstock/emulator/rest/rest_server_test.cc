@@ -171,6 +171,22 @@ TEST_F(RestServerTest, DescribesItselfForDiscovery) {
   }
 }
 
+TEST_F(RestServerTest, EveryMethodOfItsMayHaveFaults) {
+  const json document = get("/$discovery/rest?version=v2").body;
+  size_t methods = 0;
+  for (const auto& [name, resource] : document["resources"].items()) {
+    for (const auto& [verb, method] : resource["methods"].items()) {
+      const std::string id = method["id"];  // "bigquery.tables.get"
+      FaultRule rule;
+      rule.method = id.substr(id.find('.') + 1);
+      FaultRules rules;
+      EXPECT_TRUE(rules.add(rule).ok()) << id;
+      ++methods;
+    }
+  }
+  EXPECT_GT(methods, 10U);
+}
+
 TEST_F(RestServerTest, ReadsBodiesCompressedWithGzip) {
   const std::string body = R"({"datasetReference": {"datasetId": "zipped"}})";
   z_stream stream{};

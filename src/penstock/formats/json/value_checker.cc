@@ -90,7 +90,7 @@ bool ValueChecker::check(JsonCursor* cursor, size_t depth, JsonFault* fault) {
 
 bool ValueChecker::openContainer(JsonCursor* cursor, size_t depth, JsonFault* fault) {
   if (depth + open_.size() >= kMaxJsonDepth) {
-    return (*fault)(cursor->at(), "nested deeper than 512 levels");
+    return fault->unusable(cursor->at(), "nested deeper than 512 levels");
   }
   open_.push_back({cursor->peek() == '{', keys_.mark()});
   levels_ = std::max(levels_, open_.size());
@@ -115,7 +115,7 @@ bool ValueChecker::closeContainer(JsonCursor* cursor, JsonFault* fault) {
   if (container.isObject && keys_.findDuplicate(container.firstKey, &key)) {
     // An unescaped key lies outside the text: the object's end stands for it.
     const bool inText = key.data() >= cursor->text && key.data() < cursor->at();
-    return (*fault)(inText ? key.data() : cursor->at(), "a key stands twice in one object");
+    return fault->unusable(inText ? key.data() : cursor->at(), "a key stands twice in one object");
   }
   keys_.rewind(container.firstKey);
   open_.pop_back();
