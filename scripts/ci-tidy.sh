@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
 # The compile commands, and the generated headers that the sources include.
-scripts/build.sh release penstock_api >/dev/null
+scripts/build.sh tidy penstock_api >/dev/null
 
 base=${TIDY_BASE:-$(git merge-base HEAD origin/main 2>/dev/null || true)}
 if [ -z "$base" ] || [ "$(git rev-parse "$base")" = "$(git rev-parse HEAD)" ]; then
@@ -21,7 +21,7 @@ fi
 
 mapfile -t files < <(
   git diff --name-only --diff-filter=d "$base" -- '*.cc' | while read -r file; do
-    grep -qF "/$file\"" build/release/compile_commands.json || continue
+    grep -qF "/$file\"" build/tidy/compile_commands.json || continue
     echo "$(git log -1 --format=%ct -- "$file") $file"
   done | sort -rn | cut -d' ' -f2-)
 if [ ${#files[@]} -eq 0 ]; then
@@ -37,7 +37,7 @@ touch "$work/done" "$work/problems"
 # Each file's findings are kept once: a header is seen from many sources.
 check_one() {
   [ "$minutes" -eq 0 ] || [ "$(date +%s)" -lt "$until" ] || return 0
-  if ! clang-tidy-14 --quiet -p build/release --extra-arg=-Wno-unknown-warning-option "$1" >"$work/$$.$RANDOM.out" 2>/dev/null; then
+  if ! clang-tidy-14 --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option "$1" >"$work/$$.$RANDOM.out" 2>/dev/null; then
     echo "$1" >> "$work/problems"
   fi
   echo "$1" >> "$work/done"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets with clang-14's libFuzzer and runs each for FUZZ_SECONDS (60), FUZZ_JOBS (the processors) at
-# a time. An input that fails is left in build/fuzz/findings.
+# a time. An input that fails is left in build/asan/fuzz/findings.
 #
 # usage: scripts/fuzz.sh [TARGET]...
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
-scripts/build.sh fuzz penstock_fuzz_targets
-findings=$PWD/build/fuzz/findings
+scripts/build.sh asan penstock_fuzz_targets
+findings=$PWD/build/asan/fuzz/findings
 mkdir -p "$findings" build/results
 export FUZZ_SECONDS=${FUZZ_SECONDS:-60} FUZZ_FINDINGS=$findings
 outcomes=$(mktemp -d)
@@ -19,7 +19,7 @@ run_target() {
   local program=$1 target log
   target=$(basename "$program")
   log=$(log_file "fuzz-$target")
-  local corpus=build/fuzz/corpus/$target seeds=tests/fuzz/corpus/$target
+  local corpus=build/asan/fuzz/corpus/$target seeds=tests/fuzz/corpus/$target
   mkdir -p "$corpus"
   local arguments=("$corpus")
   [ -d "$seeds" ] && arguments+=("$seeds")
@@ -41,7 +41,7 @@ programs=()
 while read -r program; do
   if [ $# -gt 0 ] && [[ " $* " != *" $(basename "$program") "* ]]; then continue; fi
   programs+=("$program")
-done < <(find build/fuzz -type f -name '*_fuzz' -perm -u+x -not -path '*/corpus/*' -not -path '*/CMakeFiles/*' | sort)
+done < <(find build/asan -type f -name '*_fuzz' -perm -u+x -not -path '*/corpus/*' -not -path '*/CMakeFiles/*' | sort)
 say "${#programs[@]} fuzz targets for $FUZZ_SECONDS s each"
 jobs_at_once=${FUZZ_JOBS:-$(nproc)}
 for program in "${programs[@]}"; do

@@ -24,7 +24,7 @@ constexpr Entry kSubcommands[] = {
     {"emulate", makeEmulateCommand}, {"checkpoints", makeCheckpointsCommand},
     {"options", makeOptionsCommand}};
 
-constexpr const char* kFooter =
+constexpr const char* kCommandFooter =
     "Examples:\n"
     "  penstock load events.jsonl --to my-project.my_dataset.events --autodetect\n"
     "  penstock load events.jsonl --to p.d.events --autodetect --local\n"
@@ -111,7 +111,7 @@ int runCommandLine(int argc, const char* const* argv, const Environment& environ
   });
   CLI::App app("Streams records into Google Cloud data services; BigQuery for now.", "penstock");
   app.set_version_flag("--version", "penstock " PENSTOCK_VERSION);
-  app.footer(kFooter);
+  app.footer(kCommandFooter);
   app.require_subcommand(0, 1);
   std::vector<std::pair<CLI::App*, std::unique_ptr<Subcommand>>> commands;
   for (const Entry& entry : kSubcommands) {

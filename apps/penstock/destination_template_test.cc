@@ -15,7 +15,7 @@ std::string rendered(std::string_view text, const std::vector<std::string>& valu
   return parsed.ok() ? parsed->render(values).dotted() : "";
 }
 
-std::string refusal(std::string_view text) {
+std::string templateRefusal(std::string_view text) {
   return std::string(base::messageOf(DestinationTemplate::parse(text).status()));
 }
 
@@ -53,16 +53,16 @@ TEST(DestinationTemplate, KnowsTheDatasetWhereNoFieldIsInIt) {
 }
 
 TEST(DestinationTemplate, RefusesSayingWhereAndWhatIsExpected) {
-  EXPECT_THAT(refusal("p.d.t_$country"), HasSubstr("a lone $ at character 7"));
-  EXPECT_THAT(refusal("p.d.t_${country"), HasSubstr("does not end with }"));
-  EXPECT_THAT(refusal("p.d.t_${}"), HasSubstr("a field without a name"));
-  EXPECT_THAT(refusal("p.d.t_${a..b}"), HasSubstr("a field without a name"));
-  EXPECT_THAT(refusal("p.d.t_${\"a}"), HasSubstr("a quoted name without its end"));
-  EXPECT_THAT(refusal("p.d.t_${\"a\\q\"}"), HasSubstr("escape"));
-  EXPECT_THAT(refusal("d.t_${a}"), HasSubstr("PROJECT.DATASET.TABLE"));
-  EXPECT_THAT(refusal("${a.b.c}"), HasSubstr("PROJECT.DATASET.TABLE"));
-  EXPECT_THAT(refusal("p.d/x.t_${a}"), HasSubstr("must not contain '/'"));
-  EXPECT_THAT(refusal("p..t"), HasSubstr("dataset must not be blank"));
+  EXPECT_THAT(templateRefusal("p.d.t_$country"), HasSubstr("a lone $ at character 7"));
+  EXPECT_THAT(templateRefusal("p.d.t_${country"), HasSubstr("does not end with }"));
+  EXPECT_THAT(templateRefusal("p.d.t_${}"), HasSubstr("a field without a name"));
+  EXPECT_THAT(templateRefusal("p.d.t_${a..b}"), HasSubstr("a field without a name"));
+  EXPECT_THAT(templateRefusal("p.d.t_${\"a}"), HasSubstr("a quoted name without its end"));
+  EXPECT_THAT(templateRefusal("p.d.t_${\"a\\q\"}"), HasSubstr("escape"));
+  EXPECT_THAT(templateRefusal("d.t_${a}"), HasSubstr("PROJECT.DATASET.TABLE"));
+  EXPECT_THAT(templateRefusal("${a.b.c}"), HasSubstr("PROJECT.DATASET.TABLE"));
+  EXPECT_THAT(templateRefusal("p.d/x.t_${a}"), HasSubstr("must not contain '/'"));
+  EXPECT_THAT(templateRefusal("p..t"), HasSubstr("dataset must not be blank"));
 }
 
 }  // namespace

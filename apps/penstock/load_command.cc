@@ -10,7 +10,7 @@ namespace {
 
 using bigquery::TableName;
 
-constexpr const char* kFooter =
+constexpr const char* kLoadFooter =
     "FILE is a file, a folder, a pattern or - for standard input; JSON objects, one a line, or one "
     "JSON array,\n"
     "or protobuf messages, each behind its length; plain, gzip or zstd. Without flags rows go to "
@@ -119,7 +119,7 @@ class LoadCommand final : public Subcommand {
         "--ignore-unknown-fields", flags_.ignoreUnknownFields,
         "leave out fields that the table has no column for, instead of failing the record");
     app.add_flag("--json", flags_.json, "a summary in JSON as the last line of standard output");
-    app.footer(kFooter);
+    app.footer(kLoadFooter);
   }
 
   ExitCode run(const CommandContext& context) override {

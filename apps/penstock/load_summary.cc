@@ -5,11 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "penstock/base/byte_size.h"
+#include "penstock/base/duration.h"
 
 namespace penstock::command {
 namespace {
-
-double seconds(base::Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 std::string_view nameOf(LoadSummary::Result result) {
   switch (result) {
@@ -30,12 +29,13 @@ std::string_view nameOf(LoadSummary::Result result) {
 /// "1,234 rows into p.d.t (2.0 MB in 1.5 s, 822 rows/s); 3 bad records dropped". Of a load that was
 /// continued: "1,234 rows into p.d.t in this run (...), after 20 rows in earlier runs".
 std::string amounts(const LoadSummary& summary) {
-  std::string text = fmt::format(
-      "{} {} into {}{} ({} in {:.1f} s, {} rows/s)", withThousands(summary.rowsWritten),
-      summary.rowsWritten == 1 ? "row" : "rows", summary.table,
-      summary.rowsRestored > 0 ? " in this run" : "",
-      base::approximateByteSize(static_cast<double>(summary.bytesRead)), seconds(summary.elapsed),
-      withThousands(static_cast<uint64_t>(summary.rowsPerSecond())));
+  std::string text =
+      fmt::format("{} {} into {}{} ({} in {:.1f} s, {} rows/s)", withThousands(summary.rowsWritten),
+                  summary.rowsWritten == 1 ? "row" : "rows", summary.table,
+                  summary.rowsRestored > 0 ? " in this run" : "",
+                  base::approximateByteSize(static_cast<double>(summary.bytesRead)),
+                  base::inSeconds(summary.elapsed),
+                  withThousands(static_cast<uint64_t>(summary.rowsPerSecond())));
   if (summary.rowsRestored > 0) {
     text += fmt::format(", after {} {} in earlier runs", withThousands(summary.rowsRestored),
                         summary.rowsRestored == 1 ? "row" : "rows");
@@ -50,7 +50,7 @@ std::string amounts(const LoadSummary& summary) {
 }  // namespace
 
 double LoadSummary::rowsPerSecond() const {
-  const double took = seconds(elapsed);
+  const double took = base::inSeconds(elapsed);
   return took > 0 ? static_cast<double>(rowsWritten) / took : 0;
 }
 
@@ -84,7 +84,7 @@ std::string summaryJson(const LoadSummary& summary) {
   json["rows_dropped"] = summary.rowsDropped;
   json["rows_of_earlier_runs"] = summary.rowsRestored;
   json["input_bytes"] = summary.bytesRead;
-  json["seconds"] = seconds(summary.elapsed);
+  json["seconds"] = base::inSeconds(summary.elapsed);
   json["rows_per_second"] = summary.rowsPerSecond();
   json["checkpoints"] = summary.checkpoints;
   json["error"] = nullptr;

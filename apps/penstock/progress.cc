@@ -6,6 +6,7 @@
 
 #include "apps/penstock/load_summary.h"
 #include "penstock/base/byte_size.h"
+#include "penstock/base/duration.h"
 
 namespace penstock::command {
 std::string progressText(const LoadProgress& progress, double rowsPerSecond) {
@@ -24,7 +25,7 @@ std::string progressText(const LoadProgress& progress, double rowsPerSecond) {
 }
 
 void ProgressReporter::report(const LoadProgress& progress, base::MonotonicTime now) {
-  const double elapsed = std::chrono::duration<double>(now - lastTime_).count();
+  const double elapsed = base::inSeconds(now - lastTime_);
   if (elapsed > 0) {
     const double current =
         static_cast<double>(progress.rows - std::min(lastRows_, progress.rows)) / elapsed;

@@ -7,6 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "penstock/base/duration.h"
+
 namespace penstock::command {
 namespace {
 
@@ -33,8 +35,6 @@ struct JobMetric {
   std::function<double(const JobProgress&)> read;
 };
 
-double seconds(base::Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 const std::vector<JobMetric>& jobMetrics() {
   static const auto* metrics = new std::vector<JobMetric>{
       {"penstock_job_records_read_total", true, "Records read by this run.",
@@ -50,7 +50,9 @@ const std::vector<JobMetric>& jobMetrics() {
          return static_cast<double>(job.statistics.checkpointsCompleted);
        }},
       {"penstock_job_last_checkpoint_seconds", false, "How long the last checkpoint took.",
-       [](const JobProgress& job) { return seconds(job.statistics.lastCheckpointDuration); }}};
+       [](const JobProgress& job) {
+         return base::inSeconds(job.statistics.lastCheckpointDuration);
+       }}};
   return *metrics;
 }
 

@@ -9,7 +9,7 @@
 namespace penstock::command {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kRunFooter =
     "PIPELINE is a YAML file that says where records come from, which tables they go to, and how. "
     "The sink's\n"
     "options stand in it under their keys (`penstock options`); flags take precedence. "
@@ -35,7 +35,7 @@ class RunCommand final : public Subcommand {
     app.add_flag("--ignore-unknown-fields", ignoreUnknownFields_,
                  "leave out fields that the tables have no column for");
     app.add_flag("--json", json_, "a summary in JSON as the last line of standard output");
-    app.footer(kFooter);
+    app.footer(kRunFooter);
   }
 
   ExitCode run(const CommandContext& context) override {

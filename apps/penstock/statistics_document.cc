@@ -5,12 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "penstock/base/duration.h"
+
 namespace penstock::command {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double seconds(base::Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 Json textOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
@@ -28,15 +28,15 @@ Json jobJson(const JobProgress& progress) {
           {"records_dropped", progress.recordsDropped},
           {"records_of_earlier_runs", statistics.recordsRestored},
           {"checkpoints", statistics.checkpointsCompleted},
-          {"last_checkpoint_seconds", seconds(statistics.lastCheckpointDuration)}};
+          {"last_checkpoint_seconds", base::inSeconds(statistics.lastCheckpointDuration)}};
 }
 
 Json latencyJson(const bigquery::LatencyHistogram& latency) {
   return {{"count", latency.count()},
-          {"mean_seconds", seconds(latency.mean())},
-          {"p50_seconds", seconds(latency.quantile(0.5))},
-          {"p99_seconds", seconds(latency.quantile(0.99))},
-          {"max_seconds", seconds(latency.longest())}};
+          {"mean_seconds", base::inSeconds(latency.mean())},
+          {"p50_seconds", base::inSeconds(latency.quantile(0.5))},
+          {"p99_seconds", base::inSeconds(latency.quantile(0.99))},
+          {"max_seconds", base::inSeconds(latency.longest())}};
 }
 
 Json connectionJson(const bigquery::ConnectionStatistics& connection) {
@@ -53,10 +53,11 @@ Json connectionJson(const bigquery::ConnectionStatistics& connection) {
                {"resends", connection.resends},
                {"reconnects", connection.reconnects},
                {"last_end", textOrNull(connection.lastEnd)},
-               {"seconds_since_progress", seconds(connection.sinceProgress)},
+               {"seconds_since_progress", base::inSeconds(connection.sinceProgress)},
                {"oldest_unanswered_seconds", nullptr},
                {"answer_latency", latencyJson(connection.latency)}};
-  if (connection.oldestSent) json["oldest_unanswered_seconds"] = seconds(*connection.oldestSent);
+  if (connection.oldestSent)
+    json["oldest_unanswered_seconds"] = base::inSeconds(*connection.oldestSent);
   return json;
 }
 
@@ -74,7 +75,7 @@ Json destinationJson(const bigquery::DestinationStatistics& destination) {
 Json sinkJson(const bigquery::WriterStatistics& writer, size_t subtask, base::MonotonicTime now) {
   Json json = {{"subtask", subtask}, {"age_seconds", nullptr}};
   if (writer.taken == base::MonotonicTime{}) return json;
-  json["age_seconds"] = seconds(now - writer.taken);
+  json["age_seconds"] = base::inSeconds(now - writer.taken);
   json["operation"] = writer.operation;
   json["open_questions"] = writer.openQuestions;
   json["failure"] = textOrNull(writer.failure);
@@ -110,7 +111,7 @@ Json sinksJson(const JobStatistics& statistics) {
 std::string statisticsDocument(const JobStatistics& statistics) {
   Json json = {{"version", 1},
                {"time", utc(statistics.time)},
-               {"running_seconds", seconds(statistics.running)},
+               {"running_seconds", base::inSeconds(statistics.running)},
                {"target", statistics.target},
                {"table", statistics.table},
                {"job", jobJson(statistics.progress)},

@@ -28,11 +28,11 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 /// A subtask: its input, its position, its writer, and what it knows is durable.
-class Subtask {
+class WriterSubtask {
  public:
-  Subtask(World& world, SimulatedService& service, std::shared_ptr<bigquery::AppendPool> pool,
-          const bigquery::SinkOptions& options, std::vector<Record> input, int tables,
-          SeedReport& report)
+  WriterSubtask(World& world, SimulatedService& service, std::shared_ptr<bigquery::AppendPool> pool,
+                const bigquery::SinkOptions& options, std::vector<Record> input, int tables,
+                SeedReport& report)
       : world_(world),
         service_(service),
         pool_(std::move(pool)),
@@ -215,7 +215,7 @@ class Subtask {
   std::map<std::string, int> handled_;
 };
 
-FaultRates drawRates(base::Random& random) {
+FaultRates drawSinkRates(base::Random& random) {
   FaultRates rates;
   const double level = random.below(5) == 0 ? 0 : random.uniform() * 0.15;
   for (const Fault fault :
@@ -250,7 +250,7 @@ std::vector<Record> drawInput(base::Random& random, int subtask, int tables, See
   return input;
 }
 
-bigquery::SinkOptions drawOptions(base::Random& random) {
+bigquery::SinkOptions drawSinkOptions(base::Random& random) {
   bigquery::SinkOptions options;
   options.defaultStreamOptions.maxAppendRequestBytes = static_cast<int64_t>(1 + random.below(200));
   options.defaultStreamOptions.maxInflightRequests = static_cast<int64_t>(1 + random.below(6));
@@ -271,7 +271,7 @@ bigquery::SinkOptions drawOptions(base::Random& random) {
 
 /// Each subtask runs until it waits; then time moves on to the next thing that happens.
 void runToTheEnd(World& world, SimulatedService& service, ProcessWatch& watch,
-                 std::vector<std::unique_ptr<Subtask>>& subtasks, SeedReport& report) {
+                 std::vector<std::unique_ptr<WriterSubtask>>& subtasks, SeedReport& report) {
   base::Random& random = world.random();
   const bool mayCrash = random.chance(0.4);
   const base::MonotonicTime start = world.clock().now();
@@ -310,7 +310,7 @@ void runToTheEnd(World& world, SimulatedService& service, ProcessWatch& watch,
   }
 }
 
-void checkTheEnd(SimulatedService& service, std::vector<std::unique_ptr<Subtask>>& subtasks,
+void checkTheEnd(SimulatedService& service, std::vector<std::unique_ptr<WriterSubtask>>& subtasks,
                  SeedReport& report) {
   for (auto& subtask : subtasks) {
     std::set<std::string> known;
@@ -356,12 +356,12 @@ SeedReport playSinkSeed(uint64_t seed) {
   {
     World world(seed);
     base::Random& random = world.random();
-    SimulatedService service(world, drawRates(random));
+    SimulatedService service(world, drawSinkRates(random));
     const int tables = static_cast<int>(1 + random.below(4));
     for (int table = 0; table < tables; ++table) {
       if (random.chance(0.6)) service.tables().createTable(resourceOf(table));
     }
-    const bigquery::SinkOptions options = drawOptions(random);
+    const bigquery::SinkOptions options = drawSinkOptions(random);
     // Sinks of one identity share a pool; those of two share what counts for the process.
     const auto bounds = std::make_shared<bigquery::ProcessBounds>();
     std::vector<std::shared_ptr<bigquery::AppendPool>> pools;
@@ -369,12 +369,12 @@ SeedReport playSinkSeed(uint64_t seed) {
       pools.push_back(bigquery::AppendPool::create(service.appendCalls(), world.clock(),
                                                    base::seededRandom(random.next()), bounds));
     }
-    std::vector<std::unique_ptr<Subtask>> subtasks;
+    std::vector<std::unique_ptr<WriterSubtask>> subtasks;
     const auto count = static_cast<int>(1 + random.below(3));
     for (int i = 0; i < count; ++i) {
-      subtasks.push_back(
-          std::make_unique<Subtask>(world, service, pools[static_cast<size_t>(i) % pools.size()],
-                                    options, drawInput(random, i, tables, report), tables, report));
+      subtasks.push_back(std::make_unique<WriterSubtask>(
+          world, service, pools[static_cast<size_t>(i) % pools.size()], options,
+          drawInput(random, i, tables, report), tables, report));
     }
     ProcessWatch watch(pools, *bounds);
     runToTheEnd(world, service, watch, subtasks, report);

@@ -9,15 +9,15 @@ namespace penstock::base {
 namespace {
 
 constexpr int64_t kBinary = 1024;
-constexpr std::array<Unit, 9> kUnits = {{{"b", 1},
-                                         {"kb", 1'000},
-                                         {"mb", 1'000'000},
-                                         {"gb", 1'000'000'000},
-                                         {"tb", 1'000'000'000'000},
-                                         {"kib", kBinary},
-                                         {"mib", kBinary* kBinary},
-                                         {"gib", kBinary* kBinary* kBinary},
-                                         {"tib", kBinary* kBinary* kBinary* kBinary}}};
+constexpr std::array<Unit, 9> kSizeUnits = {{{"b", 1},
+                                             {"kb", 1'000},
+                                             {"mb", 1'000'000},
+                                             {"gb", 1'000'000'000},
+                                             {"tb", 1'000'000'000'000},
+                                             {"kib", kBinary},
+                                             {"mib", kBinary* kBinary},
+                                             {"gib", kBinary* kBinary* kBinary},
+                                             {"tib", kBinary* kBinary* kBinary* kBinary}}};
 constexpr std::array<std::string_view, 5> kBinaryNames = {"B", "KiB", "MiB", "GiB", "TiB"};
 constexpr std::array<std::string_view, 5> kDecimalNames = {"B", "KB", "MB", "GB", "TB"};
 
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 5> kDecimalNames = {"B", "KB", "MB", "GB"
 absl::StatusOr<int64_t> parseByteSize(std::string_view text) {
   const std::string lower = toLower(text);
   std::string_view rest = lower;
-  const Quantity quantity = takeQuantity(rest, kUnits);
+  const Quantity quantity = takeQuantity(rest, kSizeUnits);
   if (quantity.problem == Quantity::Problem::kTooLarge) {
     return invalidArgument("'{}' is too large: at most 2^63-1 bytes", text);
   }

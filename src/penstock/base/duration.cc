@@ -9,13 +9,13 @@ namespace penstock::base {
 namespace {
 
 // Largest first: formatting takes the first that divides.
-constexpr std::array<Unit, 7> kUnits = {{{"d", 86'400'000'000'000},
-                                         {"h", 3'600'000'000'000},
-                                         {"min", 60'000'000'000},
-                                         {"s", 1'000'000'000},
-                                         {"ms", 1'000'000},
-                                         {"us", 1'000},
-                                         {"ns", 1}}};
+constexpr std::array<Unit, 7> kDurationUnits = {{{"d", 86'400'000'000'000},
+                                                 {"h", 3'600'000'000'000},
+                                                 {"min", 60'000'000'000},
+                                                 {"s", 1'000'000'000},
+                                                 {"ms", 1'000'000},
+                                                 {"us", 1'000},
+                                                 {"ns", 1}}};
 
 absl::Status malformed(std::string_view text) {
   return invalidArgument(
@@ -35,7 +35,7 @@ absl::StatusOr<Duration> parseDuration(std::string_view text) {
   if (rest.empty()) return malformed(text);
   int64_t total = 0;
   while (!rest.empty()) {
-    const Quantity part = takeQuantity(rest, kUnits);
+    const Quantity part = takeQuantity(rest, kDurationUnits);
     switch (part.problem) {
       case Quantity::Problem::kNone:
         break;
@@ -56,7 +56,7 @@ absl::StatusOr<Duration> parseDuration(std::string_view text) {
 std::string formatDuration(Duration duration) {
   const int64_t count = duration.count();
   if (count == 0) return "0 s";
-  for (const Unit& unit : kUnits) {
+  for (const Unit& unit : kDurationUnits) {
     if (count % unit.factor == 0) return fmt::format("{} {}", count / unit.factor, unit.name);
   }
   return fmt::format("{} ns", count);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,10 @@ namespace penstock::base {
 
 /// In the largest unit that shows it exactly: "500 ms", "5 min", "90 s", "0 s".
 [[nodiscard]] std::string formatDuration(Duration duration);
+
+/// In seconds and their fractions.
+[[nodiscard]] constexpr double inSeconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
 }  // namespace penstock::base

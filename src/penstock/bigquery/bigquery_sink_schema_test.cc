@@ -7,6 +7,7 @@
 #include "penstock/bigquery/schema/row_descriptor.h"
 #include "penstock/bigquery/schema/schema_proto.h"
 #include "penstock/bigquery/serializers/json_document_serialization_schema.h"
+#include "penstock/bigquery/sink/testing/rows_and_columns.h"
 #include "penstock/bigquery/sink/testing/threaded_service.h"
 
 namespace penstock::bigquery {
@@ -15,12 +16,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using Sink = BigQuerySink<std::string_view>;
-
-TableSchema columns(const std::vector<std::string>& names) {
-  TableSchema schema;
-  for (const std::string& name : names) schema.columns.push_back({name, ColumnType::kString});
-  return schema;
-}
 
 /// A serializer whose columns change when the test says so; rows are the columns' number.
 class ChangingSerializer final : public BigQueryProtoSerializationSchema<std::string_view> {

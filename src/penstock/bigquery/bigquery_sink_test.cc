@@ -6,6 +6,7 @@
 
 #include "penstock/base/testing/manual_clock.h"
 #include "penstock/bigquery/serializers/pre_serialized_rows.h"
+#include "penstock/bigquery/sink/testing/rows_and_columns.h"
 #include "penstock/bigquery/sink/testing/scripted_service.h"
 
 namespace penstock::bigquery {
@@ -13,8 +14,6 @@ namespace {
 
 using testing::HasSubstr;
 using Sink = BigQuerySink<std::string_view>;
-
-std::string text(const absl::Status& status) { return std::string(base::messageOf(status)); }
 
 /// Rows of one STRING column; what it does to a record is the record's own text.
 class TextSerializer : public BigQueryProtoSerializationSchema<std::string_view> {
@@ -107,12 +106,12 @@ class BigQuerySinkTest : public testing::Test {
 
   std::unique_ptr<connector::SinkWriter<std::string_view>> open(Sink::Builder& from) {
     auto sink = from.build();
-    EXPECT_TRUE(sink.ok()) << text(sink.status());
+    EXPECT_TRUE(sink.ok()) << errorText(sink.status());
     connector::WriterInit init;
     init.subtaskIndex = 3;
     init.metrics = metrics_;
     auto writer = (*sink)->createWriter(init);
-    EXPECT_TRUE(writer.ok()) << text(writer.status());
+    EXPECT_TRUE(writer.ok()) << errorText(writer.status());
     return *std::move(writer);
   }
 
@@ -155,20 +154,22 @@ TEST_F(BigQuerySinkTest, RowsThatAreBytesAlreadyAreCopied) {
 
 // BASE-002
 TEST_F(BigQuerySinkTest, TheBuilderNamesTheSetterAndTheValue) {
-  EXPECT_THAT(text(Sink::builder().build().status()), HasSubstr("table or destinationResolver"));
-  EXPECT_THAT(text(Sink::builder().table("p.d.t").build().status()), HasSubstr("serializer"));
-  EXPECT_THAT(text(builder().table("no table").build().status()), HasSubstr("'no table'"));
-  EXPECT_THAT(text(builder().table(TableName{"p", "d/x", "t"}).build().status()), HasSubstr("d/x"));
-  EXPECT_THAT(text(builder().emulatorEndpoint("h:0").build().status()),
+  EXPECT_THAT(errorText(Sink::builder().build().status()),
+              HasSubstr("table or destinationResolver"));
+  EXPECT_THAT(errorText(Sink::builder().table("p.d.t").build().status()), HasSubstr("serializer"));
+  EXPECT_THAT(errorText(builder().table("no table").build().status()), HasSubstr("'no table'"));
+  EXPECT_THAT(errorText(builder().table(TableName{"p", "d/x", "t"}).build().status()),
+              HasSubstr("d/x"));
+  EXPECT_THAT(errorText(builder().emulatorEndpoint("h:0").build().status()),
               HasSubstr("emulatorEndpoint"));  // BQW-191
-  EXPECT_THAT(text(builder().emulatorRestEndpoint("h").build().status()),
+  EXPECT_THAT(errorText(builder().emulatorRestEndpoint("h").build().status()),
               HasSubstr("emulatorRestEndpoint"));
-  EXPECT_THAT(text(builder().serializer(nullptr).build().status()), HasSubstr("serializer"));
-  EXPECT_THAT(text(builder().failureHandler(nullptr).build().status()),
+  EXPECT_THAT(errorText(builder().serializer(nullptr).build().status()), HasSubstr("serializer"));
+  EXPECT_THAT(errorText(builder().failureHandler(nullptr).build().status()),
               HasSubstr("failureHandler"));
   DefaultStreamOptions options;
   options.maxAppendRequestBytes = 0;
-  EXPECT_THAT(text(builder().defaultStreamOptions(options).build().status()),
+  EXPECT_THAT(errorText(builder().defaultStreamOptions(options).build().status()),
               HasSubstr("maxAppendRequestBytes"));
 }
 
@@ -179,7 +180,7 @@ TEST_F(BigQuerySinkTest, AKeyFileAndAnEmulatorExcludeEachOtherInEitherOrder) {
     if (keyFirst) sink.serviceAccountKeyFile("key.json");
     sink.emulatorEndpoint("127.0.0.1:9060");
     if (!keyFirst) sink.serviceAccountKeyFile("key.json");
-    const std::string why = text(sink.build().status());
+    const std::string why = errorText(sink.build().status());
     EXPECT_THAT(why, HasSubstr("serviceAccountKeyFile"));
     EXPECT_THAT(why, HasSubstr("emulatorEndpoint"));
   }
@@ -201,7 +202,7 @@ TEST_F(BigQuerySinkTest, AHandlerThatCannotOpenFailsTheWriter) {
   auto sink = builder().build();
   connector::WriterInit init;
   init.subtaskIndex = 3;
-  EXPECT_THAT(text((*sink)->createWriter(init).status()), HasSubstr("dead letters are away"));
+  EXPECT_THAT(errorText((*sink)->createWriter(init).status()), HasSubstr("dead letters are away"));
 }
 
 // A writer that cannot be made closes the handler it has opened; the original error stays.
@@ -217,7 +218,7 @@ TEST_F(BigQuerySinkTest, AWriterThatCannotBeMadeClosesItsHandler) {
   init.subtaskIndex = 3;
   const auto writer =
       BlockingWriter::create(options, connections, init, std::make_unique<SeeingHandler>(seen_));
-  EXPECT_THAT(text(writer.status()), HasSubstr("maxInflightRequests"));
+  EXPECT_THAT(errorText(writer.status()), HasSubstr("maxInflightRequests"));
   EXPECT_EQ(seen_.opened, 1);
   EXPECT_EQ(seen_.closed, 1);
 }
@@ -269,8 +270,8 @@ TEST_F(BigQuerySinkTest, TheDefaultHandlerFailsTheJob) {
   Sink::Builder sink = builder().failureHandler([] { return connector::failJob(); });
   auto writer = open(sink);
   const absl::Status status = writer->write("bad", {});
-  EXPECT_THAT(text(status), HasSubstr("p.d.t"));
-  EXPECT_THAT(text(status), HasSubstr("cannot be serialized"));
+  EXPECT_THAT(errorText(status), HasSubstr("p.d.t"));
+  EXPECT_THAT(errorText(status), HasSubstr("cannot be serialized"));
   EXPECT_FALSE(writer->write("good", {}).ok()) << "the captured error stays";
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-FailedRecord failure() {
+FailedRecord badRecord() {
   FailedRecord failure;
   failure.connector = "bigquery";
   failure.destination = "p.d.t";
@@ -25,7 +25,7 @@ FailedRecord failure() {
 // BASE-012
 TEST(FailureHandler, FailJobNamesConnectorDestinationMessageAndCause) {
   const auto handler = failJob();
-  const absl::Status status = handler->handle(failure());
+  const absl::Status status = handler->handle(badRecord());
   EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
   const std::string text(base::messageOf(status));
   for (const char* part :
@@ -40,7 +40,7 @@ TEST(FailureHandler, LogAndDropWarnsAndGoesOn) {
   base::setLogHook([&](base::LogLevel level, std::string_view message) {
     if (level == base::LogLevel::kWarning) warnings.emplace_back(message);
   });
-  const absl::Status status = logAndDrop()->handle(failure());
+  const absl::Status status = logAndDrop()->handle(badRecord());
   base::setLogHook({});
   EXPECT_TRUE(status.ok());
   ASSERT_EQ(warnings.size(), 1U);

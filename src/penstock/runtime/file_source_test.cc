@@ -22,8 +22,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string errorOf(const ReadRecords& read) { return std::string(base::messageOf(read.status)); }
-
 /// Puts a pipe in the place of standard input for a test's time.
 class StandardInput {
  public:

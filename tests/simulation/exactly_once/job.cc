@@ -186,7 +186,7 @@ void Job::coordinate(base::MonotonicTime& next) {
 
 void Job::beginCheckpoint(bool endOfInput) {
   checkpoint_.emplace();
-  Checkpoint& checkpoint = *checkpoint_;
+  CheckpointUnderWay& checkpoint = *checkpoint_;
   checkpoint.content.number = ++numbers_;
   checkpoint.content.endOfInput = endOfInput;
   checkpoint.content.allPrepared = true;
@@ -230,14 +230,14 @@ std::vector<Step> Job::drawSteps(bool endOfInput, bool givenUp) {
 }
 
 void Job::collect(size_t subtask, SubtaskPart part) {
-  Checkpoint& checkpoint = *checkpoint_;
+  CheckpointUnderWay& checkpoint = *checkpoint_;
   checkpoint.answered[subtask] = true;
   for (connector::Committable& committable : part.committables) {
     unconfirmed_.push_back(std::move(committable));
   }
   if (!checkpoint.givenUp) {
     for (const auto& [split, position] : part.positions) positions_[split] = position;
-    Stored& content = checkpoint.content;
+    StoredCheckpoint& content = checkpoint.content;
     content.states.insert(content.states.end(), part.states.begin(), part.states.end());
     content.allPrepared = content.allPrepared && part.allPrepared;
   }
@@ -254,7 +254,7 @@ void Job::onAllAnswered() {
     checkpoint_.reset();
     return;
   }
-  Stored& content = checkpoint_->content;
+  StoredCheckpoint& content = checkpoint_->content;
   content.positions = positions_;
   content.committables.assign(unconfirmed_.begin(), unconfirmed_.end());
   content.committablesEnd = confirmed_ + unconfirmed_.size();

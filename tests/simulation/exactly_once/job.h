@@ -28,6 +28,25 @@ struct JobCounts {
   uint64_t retries = 0;
 };
 
+/// A checkpoint's content: what survives a crash.
+struct StoredCheckpoint {
+  connector::CheckpointId number = 0;
+  Positions positions;
+  std::vector<connector::WriterState> states;
+  std::vector<connector::Committable> committables;
+  bool endOfInput = false;
+  bool allPrepared = false;    // for the ledger
+  size_t committablesEnd = 0;  // of all that were taken in this run
+};
+
+/// A checkpoint that is being made.
+struct CheckpointUnderWay {
+  StoredCheckpoint content;
+  std::vector<bool> answered;  // by subtask
+  bool givenUp = false;
+  bool storing = false;
+};
+
 /// A job with checkpoints, as decision 0017 describes its host: subtasks, a coordinator that stores
 /// checkpoints, and a committer. Everything in memory goes when it crashes; what has been stored
 /// stays, and a restart goes on from there with another parallelism.
@@ -48,23 +67,6 @@ class Job {
   [[nodiscard]] bool restarted() const { return counts_.crashes + counts_.failures > 0; }
 
  private:
-  /// What survives a crash.
-  struct Stored {
-    connector::CheckpointId number = 0;
-    Positions positions;
-    std::vector<connector::WriterState> states;
-    std::vector<connector::Committable> committables;
-    bool endOfInput = false;
-    bool allPrepared = false;    // for the ledger
-    size_t committablesEnd = 0;  // of all that were taken in this run
-  };
-  struct Checkpoint {
-    Stored content;
-    std::vector<bool> answered;  // by subtask
-    bool givenUp = false;
-    bool storing = false;
-  };
-
   void start();
   void startWriters();
   void startCommitter();
@@ -96,7 +98,7 @@ class Job {
   bool finished_ = false;
 
   // Durable.
-  Stored stored_;
+  StoredCheckpoint stored_;
   connector::CheckpointId numbers_ = 0;  // given to checkpoints, also of those given up
 
   // Of the process.
@@ -114,7 +116,7 @@ class Job {
   std::unique_ptr<bigquery::StreamCommitter> committer_;
   bool writersWait_ = false;  // for the commit after a restore
   base::MonotonicTime nextCheckpoint_{};
-  std::optional<Checkpoint> checkpoint_;
+  std::optional<CheckpointUnderWay> checkpoint_;
   /// Taken, and not confirmed by a commit; in the order in which they came.
   std::deque<connector::Committable> unconfirmed_;
   size_t confirmed_ = 0;  // in this run, before those

@@ -7,13 +7,12 @@
 #include <cstddef>
 
 #include "penstock/bigquery/encoding/decimal.h"
+#include "penstock/bigquery/encoding/time_units.h"
 #include "penstock/bigquery/encoding/time_zone.h"
 
 namespace penstock::bigquery {
 namespace {
 
-constexpr int64_t kMicrosPerSecond = 1'000'000;
-constexpr int32_t kSecondsPerDay = 86'400;
 constexpr int kMicrosBits = 20;
 
 constexpr bool isLeapYear(int32_t year) {

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "penstock/base/text.h"
+
 namespace penstock::bigquery {
 namespace {
 
 constexpr int64_t kExponentLimit = 1'000'000'000'000;
 
-constexpr bool isDigit(char character) { return character >= '0' && character <= '9'; }
+using base::isDigit;
 
 const char* skipDigits(const char* at, const char* end) {
   while (at != end && isDigit(*at)) ++at;

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "penstock/base/text.h"
+
 namespace penstock::bigquery {
 namespace {
 
@@ -22,13 +24,12 @@ constexpr std::array<std::string_view, 11> kRefusedIds = {
     "EST",       "HST",        "MET",     "MST",         "WET"};
 constexpr std::array<std::string_view, 2> kRefusedFolders = {"posix/", "right/"};
 
-constexpr bool isLetter(char character) {
-  return (character >= 'A' && character <= 'Z') || (character >= 'a' && character <= 'z');
-}
+using base::isDigit;
+using base::isLetter;
 
 constexpr bool isIdCharacter(char character) {
-  return isLetter(character) || (character >= '0' && character <= '9') || character == '_' ||
-         character == '-' || character == '+' || character == '/';
+  return isLetter(character) || isDigit(character) || character == '_' || character == '-' ||
+         character == '+' || character == '/';
 }
 
 /// Whether `id` can be a zone at all: a relative path of plain names, as it becomes a file's name.

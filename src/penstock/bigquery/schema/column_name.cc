@@ -7,14 +7,14 @@
 #include <cwctype>
 #include <optional>
 
+#include "penstock/base/text.h"
 #include "penstock/bigquery/encoding/base64.h"
 
 namespace penstock::bigquery {
 namespace {
 
-constexpr bool isLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
-
-constexpr bool isDigit(char c) { return c >= '0' && c <= '9'; }
+using base::isDigit;
+using base::isLetter;
 
 constexpr char lowerAscii(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

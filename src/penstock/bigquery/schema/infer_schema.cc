@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "penstock/base/status.h"
+#include "penstock/base/text.h"
 #include "penstock/bigquery/schema/inference_walk.h"
 #include "penstock/bigquery/schema/inferred_field.h"
 #include "penstock/bigquery/schema/validate_schema.h"
@@ -14,16 +15,8 @@
 namespace penstock::bigquery {
 namespace {
 
+using base::excerpt;
 using base::invalidArgument;
-
-/// The head of `text`, cut between characters.
-std::string excerpt(std::string_view text) {
-  constexpr size_t kMostBytes = 48;
-  if (text.size() <= kMostBytes) return std::string(text);
-  size_t size = kMostBytes;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
-  return std::string(text.substr(0, size)) + "...";
-}
 
 std::string describeIndexError(formats::IndexError error, std::string_view document) {
   std::string reason(formats::describe(error));

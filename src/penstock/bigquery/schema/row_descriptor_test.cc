@@ -25,9 +25,9 @@ using google::protobuf::FieldDescriptor;
 using ::testing::HasSubstr;
 
 /// The schema's rows as protobuf itself understands the derived descriptor, alone in a file.
-class Rows {
+class RowsOfOneSchema {
  public:
-  explicit Rows(std::vector<Column> columns, const std::string& package = "") {
+  explicit RowsOfOneSchema(std::vector<Column> columns, const std::string& package = "") {
     const auto serialized = rowDescriptor(TableSchema{std::move(columns)});
     EXPECT_TRUE(serialized.ok()) << base::describe(serialized.status());
     if (!serialized.ok()) return;
@@ -75,7 +75,7 @@ std::string bytes(std::initializer_list<int> values) {
 }
 
 TEST(RowDescriptor, GivesEveryTypeItsRowField) {  // BQT-004
-  const Rows rows({
+  const RowsOfOneSchema rows({
       {.name = "c1", .type = ColumnType::kBool},
       {.name = "c2", .type = ColumnType::kInt64},
       {.name = "c3", .type = ColumnType::kDouble},
@@ -110,9 +110,10 @@ TEST(RowDescriptor, GivesEveryTypeItsRowField) {  // BQT-004
 }
 
 TEST(RowDescriptor, GivesEveryModeItsLabel) {  // BQT-004, BQT-007
-  const Rows rows({{.name = "o", .type = ColumnType::kInt64},
-                   {.name = "q", .type = ColumnType::kInt64, .mode = ColumnMode::kRequired},
-                   {.name = "p", .type = ColumnType::kInt64, .mode = ColumnMode::kRepeated}});
+  const RowsOfOneSchema rows(
+      {{.name = "o", .type = ColumnType::kInt64},
+       {.name = "q", .type = ColumnType::kInt64, .mode = ColumnMode::kRequired},
+       {.name = "p", .type = ColumnType::kInt64, .mode = ColumnMode::kRepeated}});
   EXPECT_TRUE(rows.field(1).is_optional());
   EXPECT_TRUE(rows.field(1).has_presence());
   EXPECT_TRUE(rows.field(2).is_required());
@@ -123,48 +124,53 @@ TEST(RowDescriptor, GivesEveryModeItsLabel) {  // BQT-004, BQT-007
 TEST(RowDescriptor, ReadsTheVectorsOfTheSpecification) {  // vectors 1 to 9
   const Column name{.name = "name", .type = ColumnType::kString};
   const Column n{.name = "n", .type = ColumnType::kInt64};
-  EXPECT_EQ(Rows({name, n}).read(bytes({0x0A, 5, 'a', 'l', 'i', 'c', 'e', 0x10, 3})),
+  EXPECT_EQ(RowsOfOneSchema({name, n}).read(bytes({0x0A, 5, 'a', 'l', 'i', 'c', 'e', 0x10, 3})),
             "name: \"alice\" n: 3");
-  EXPECT_EQ(Rows({name, n}).read(bytes(
+  EXPECT_EQ(RowsOfOneSchema({name, n}).read(bytes(
                 {0x0A, 1, 'a', 0x10, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1})),
             "name: \"a\" n: -1");
-  EXPECT_EQ(Rows({{.name = "id", .type = ColumnType::kInt64},
-                  {.name = "child",
-                   .type = ColumnType::kStruct,
-                   .fields = {{.name = "c_name", .type = ColumnType::kString},
-                              {.name = "c_value", .type = ColumnType::kInt64}}},
-                  {.name = "tags", .type = ColumnType::kString, .mode = ColumnMode::kRepeated}})
+  EXPECT_EQ(RowsOfOneSchema(
+                {{.name = "id", .type = ColumnType::kInt64},
+                 {.name = "child",
+                  .type = ColumnType::kStruct,
+                  .fields = {{.name = "c_name", .type = ColumnType::kString},
+                             {.name = "c_value", .type = ColumnType::kInt64}}},
+                 {.name = "tags", .type = ColumnType::kString, .mode = ColumnMode::kRepeated}})
                 .read(bytes({0x08, 7, 0x12, 7, 0x0A, 3, 'k', 'i', 'd', 0x10, 7, 0x1A, 1, 'a', 0x1A,
                              1, 'b'})),
             "id: 7 child { c_name: \"kid\" c_value: 7 } tags: \"a\" tags: \"b\"");
-  EXPECT_EQ(Rows({{.name = "x", .type = ColumnType::kInt64, .mode = ColumnMode::kRepeated}})
-                .read(bytes({0x08, 1, 0x08, 2})),
-            "x: 1 x: 2");
-  EXPECT_EQ(Rows({{.name = "d", .type = ColumnType::kDate}}).read(bytes({0x08, 0xB4, 0xA1, 1})),
+  EXPECT_EQ(
+      RowsOfOneSchema({{.name = "x", .type = ColumnType::kInt64, .mode = ColumnMode::kRepeated}})
+          .read(bytes({0x08, 1, 0x08, 2})),
+      "x: 1 x: 2");
+  EXPECT_EQ(RowsOfOneSchema({{.name = "d", .type = ColumnType::kDate}})
+                .read(bytes({0x08, 0xB4, 0xA1, 1})),
             "d: 20660");
-  EXPECT_EQ(Rows({{.name = "v", .type = ColumnType::kNumeric}})
+  EXPECT_EQ(RowsOfOneSchema({{.name = "v", .type = ColumnType::kNumeric}})
                 .read(bytes({0x0A, 4, 0x80, 0x7C, 0x81, 0x4A})),
             "v: \"\\200|\\201J\"");
-  EXPECT_EQ(Rows({{.name = "m",
-                   .type = ColumnType::kStruct,
-                   .mode = ColumnMode::kRepeated,
-                   .fields = {{.name = "key", .type = ColumnType::kString},
-                              {.name = "value", .type = ColumnType::kInt64}}}})
+  EXPECT_EQ(RowsOfOneSchema({{.name = "m",
+                              .type = ColumnType::kStruct,
+                              .mode = ColumnMode::kRepeated,
+                              .fields = {{.name = "key", .type = ColumnType::kString},
+                                         {.name = "value", .type = ColumnType::kInt64}}}})
                 .read(bytes({0x0A, 6, 0x0A, 2, 'k', '1', 0x10, 0x64})),
             "m { key: \"k1\" value: 100 }");
-  EXPECT_EQ(Rows({{.name = "r", .type = ColumnType::kRange, .rangeElementType = ColumnType::kDate}})
+  EXPECT_EQ(RowsOfOneSchema(
+                {{.name = "r", .type = ColumnType::kRange, .rangeElementType = ColumnType::kDate}})
                 .read(bytes({0x0A, 6, 0x08, 0, 0x10, 0xB4, 0xA1, 1})),
             "r { start: 0 end: 20660 }");
-  EXPECT_EQ(Rows({{.name = "s",
-                   .type = ColumnType::kStruct,
-                   .fields = {{.name = "a", .type = ColumnType::kString}}}})
+  EXPECT_EQ(RowsOfOneSchema({{.name = "s",
+                              .type = ColumnType::kStruct,
+                              .fields = {{.name = "a", .type = ColumnType::kString}}}})
                 .read(bytes({0x0A, 0})),
             "s { }");
 }
 
 TEST(RowDescriptor, TypesTheBoundsOfRangesAsTheirElements) {  // BQT-004
   const auto boundType = [](ColumnType element) {
-    const Rows rows({{.name = "r", .type = ColumnType::kRange, .rangeElementType = element}});
+    const RowsOfOneSchema rows(
+        {{.name = "r", .type = ColumnType::kRange, .rangeElementType = element}});
     const Descriptor* range = rows.field(1).message_type();
     EXPECT_EQ(range->field_count(), 2);
     EXPECT_EQ(range->FindFieldByNumber(1)->name(), "start");
@@ -179,9 +185,9 @@ TEST(RowDescriptor, TypesTheBoundsOfRangesAsTheirElements) {  // BQT-004
 }
 
 TEST(RowDescriptor, CarriesTheNameOfFlexibleColumns) {  // BQT-005, vectors 24 and 74
-  const Rows rows({{.name = "userName", .type = ColumnType::kString},
-                   {.name = "1st-Col", .type = ColumnType::kString},
-                   {.name = "na\xC3\xAFve", .type = ColumnType::kString}});
+  const RowsOfOneSchema rows({{.name = "userName", .type = ColumnType::kString},
+                              {.name = "1st-Col", .type = ColumnType::kString},
+                              {.name = "na\xC3\xAFve", .type = ColumnType::kString}});
   const auto columnName = [&](int number) {
     return rows.field(number).options().GetExtension(
         google::cloud::bigquery::storage::v1::column_name);
@@ -195,13 +201,14 @@ TEST(RowDescriptor, CarriesTheNameOfFlexibleColumns) {  // BQT-005, vectors 24 a
 }
 
 TEST(RowDescriptor, IsSelfContainedInAnyPackage) {  // BQT-006
-  const Rows rows({{.name = "a",
+  const RowsOfOneSchema rows(
+      {{.name = "a",
+        .type = ColumnType::kStruct,
+        .fields = {{.name = "b",
                     .type = ColumnType::kStruct,
-                    .fields = {{.name = "b",
-                                .type = ColumnType::kStruct,
-                                .mode = ColumnMode::kRepeated,
-                                .fields = {{.name = "leaf", .type = ColumnType::kBool}}}}}},
-                  "some.package");
+                    .mode = ColumnMode::kRepeated,
+                    .fields = {{.name = "leaf", .type = ColumnType::kBool}}}}}},
+      "some.package");
   const Descriptor* a = rows.field(1).message_type();
   ASSERT_NE(a, nullptr);
   EXPECT_EQ(a->name(), "root__a");
@@ -212,7 +219,7 @@ TEST(RowDescriptor, IsSelfContainedInAnyPackage) {  // BQT-006
 
 TEST(RowDescriptor, KeepsMessageNamesClearOfColumns) {  // BQT-006
   const Column leaf{.name = "x", .type = ColumnType::kBool};
-  const Rows rows({
+  const RowsOfOneSchema rows({
       {.name = "root__a", .type = ColumnType::kString},
       {.name = "a", .type = ColumnType::kStruct, .fields = {leaf}},
       {.name = "b__c", .type = ColumnType::kStruct, .fields = {leaf}},
@@ -229,7 +236,8 @@ TEST(RowDescriptor, KeepsMessageNamesClearOfColumns) {  // BQT-006
 TEST(RowDescriptor, WarnsOfTimestampPrecisionsItDoesNotKnow) {  // BQT-004
   std::vector<std::string> warnings;
   base::setLogHook([&](base::LogLevel, std::string_view text) { warnings.emplace_back(text); });
-  const Rows rows({{.name = "t", .type = ColumnType::kTimestamp, .timestampPrecision = 9}});
+  const RowsOfOneSchema rows(
+      {{.name = "t", .type = ColumnType::kTimestamp, .timestampPrecision = 9}});
   base::setLogHook({});
   EXPECT_EQ(rows.field(1).type(), FieldDescriptor::TYPE_INT64);
   EXPECT_THAT(warnings, ::testing::ElementsAre(HasSubstr("\"t\" has timestampPrecision 9")));

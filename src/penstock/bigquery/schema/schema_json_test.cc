@@ -14,7 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TableSchema parsed(std::string_view text) {
+TableSchema parsedSchema(std::string_view text) {
   auto schema = parseSchemaJson(text);
   EXPECT_TRUE(schema.ok()) << base::describe(schema.status());
   return schema.ok() ? *schema : TableSchema{};
@@ -29,13 +29,13 @@ std::string refusal(std::string_view text) {
 
 TEST(SchemaJson, ReadsAllThreeForms) {  // BQT-003
   const TableSchema expected{{{.name = "id", .type = ColumnType::kInt64}}};
-  EXPECT_EQ(parsed(R"([{"name": "id", "type": "INTEGER"}])"), expected);
-  EXPECT_EQ(parsed(R"({"fields": [{"name": "id", "type": "INTEGER"}]})"), expected);
-  EXPECT_EQ(parsed(R"({"kind": "bigquery#table", "etag": "x", "numRows": "3", "schema":
+  EXPECT_EQ(parsedSchema(R"([{"name": "id", "type": "INTEGER"}])"), expected);
+  EXPECT_EQ(parsedSchema(R"({"fields": [{"name": "id", "type": "INTEGER"}]})"), expected);
+  EXPECT_EQ(parsedSchema(R"({"kind": "bigquery#table", "etag": "x", "numRows": "3", "schema":
                        {"fields": [{"name": "id", "type": "INTEGER", "mode": "NULLABLE"}]},
                        "tableReference": {"projectId": "p"}, "type": "TABLE"})"),
             expected);
-  EXPECT_EQ(parsed("\xEF\xBB\xBF[{\"name\": \"id\", \"type\": \"INTEGER\"}]"), expected);
+  EXPECT_EQ(parsedSchema("\xEF\xBB\xBF[{\"name\": \"id\", \"type\": \"INTEGER\"}]"), expected);
 }
 
 TEST(SchemaJson, KnowsLegacyAndStandardTypeNamesInAnyCase) {  // BQT-003
@@ -52,12 +52,12 @@ TEST(SchemaJson, KnowsLegacyAndStandardTypeNamesInAnyCase) {  // BQT-003
       {"integer", ColumnType::kInt64},     {"Timestamp", ColumnType::kTimestamp},
   };
   for (const auto& [name, type] : kNames) {
-    const auto schema = parsed(fmt::format(R"([{{"name": "x", "type": "{}"}}])", name));
+    const auto schema = parsedSchema(fmt::format(R"([{{"name": "x", "type": "{}"}}])", name));
     ASSERT_EQ(schema.columns.size(), 1U) << name;
     EXPECT_EQ(schema.columns[0].type, type) << name;
   }
   for (const char* name : {"RECORD", "STRUCT", "struct"}) {
-    const auto schema = parsed(fmt::format(
+    const auto schema = parsedSchema(fmt::format(
         R"([{{"name": "x", "type": "{}", "fields": [{{"name": "y", "type": "BOOL"}}]}}])", name));
     ASSERT_EQ(schema.columns.size(), 1U) << name;
     EXPECT_EQ(schema.columns[0].type, ColumnType::kStruct) << name;
@@ -66,7 +66,7 @@ TEST(SchemaJson, KnowsLegacyAndStandardTypeNamesInAnyCase) {  // BQT-003
 }
 
 TEST(SchemaJson, KeepsEveryAttributeAndPassesOverOthers) {  // BQT-003
-  const TableSchema schema = parsed(R"([
+  const TableSchema schema = parsedSchema(R"([
     {"name": "n", "type": "NUMERIC", "precision": "10", "scale": 2, "mode": "required",
      "policyTags": {"names": ["a"]}, "collation": "und:ci", "description": null},
     {"name": "s", "type": "STRING", "maxLength": "20", "description": "who",
@@ -93,8 +93,8 @@ TEST(SchemaJson, KeepsEveryAttributeAndPassesOverOthers) {  // BQT-003
       {.name = "t", .type = ColumnType::kTimestamp, .timestampPrecision = 12},
   }};
   EXPECT_EQ(schema, expected);
-  EXPECT_EQ(parsed(schemaToJson(schema)), expected);  // lossless
-  EXPECT_EQ(parsed(schemaToJson(schema, 2)), expected);
+  EXPECT_EQ(parsedSchema(schemaToJson(schema)), expected);  // lossless
+  EXPECT_EQ(parsedSchema(schemaToJson(schema, 2)), expected);
 }
 
 TEST(SchemaJson, WritesTheFormOfTheRestApi) {  // BQT-003

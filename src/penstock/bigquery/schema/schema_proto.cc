@@ -14,7 +14,7 @@ namespace {
 using ProtoField = google::cloud::bigquery::storage::v1::TableFieldSchema;
 using ProtoSchema = google::cloud::bigquery::storage::v1::TableSchema;
 
-constexpr std::array<std::pair<ColumnType, ProtoField::Type>, 17> kTypes = {{
+constexpr std::array<std::pair<ColumnType, ProtoField::Type>, 17> kProtoTypes = {{
     {ColumnType::kUnset, ProtoField::TYPE_UNSPECIFIED},
     {ColumnType::kString, ProtoField::STRING},
     {ColumnType::kInt64, ProtoField::INT64},
@@ -35,14 +35,14 @@ constexpr std::array<std::pair<ColumnType, ProtoField::Type>, 17> kTypes = {{
 }};
 
 ProtoField::Type toProtoType(ColumnType type) {
-  for (const auto& [ours, theirs] : kTypes) {
+  for (const auto& [ours, theirs] : kProtoTypes) {
     if (ours == type) return theirs;
   }
   return ProtoField::TYPE_UNSPECIFIED;
 }
 
 std::optional<ColumnType> fromProtoType(ProtoField::Type type) {
-  for (const auto& [ours, theirs] : kTypes) {
+  for (const auto& [ours, theirs] : kProtoTypes) {
     if (theirs == type) return ours;
   }
   return std::nullopt;

@@ -20,14 +20,14 @@ constexpr SchemaUpdateOptions kBoth{.allowNewFields = true, .allowFieldRelaxatio
 constexpr SchemaUpdateOptions kNewFields{.allowNewFields = true};
 constexpr SchemaUpdateOptions kRelaxation{.allowFieldRelaxation = true};
 
-Column column(std::string name, ColumnType type = ColumnType::kString,
-              ColumnMode mode = ColumnMode::kNullable) {
+Column columnOf(std::string name, ColumnType type = ColumnType::kString,
+                ColumnMode mode = ColumnMode::kNullable) {
   return {.name = std::move(name), .type = type, .mode = mode};
 }
 
 Column structOf(std::string name, std::vector<Column> fields,
                 ColumnMode mode = ColumnMode::kNullable) {
-  Column result = column(std::move(name), ColumnType::kStruct, mode);
+  Column result = columnOf(std::move(name), ColumnType::kStruct, mode);
   result.fields = std::move(fields);
   return result;
 }
@@ -47,49 +47,52 @@ std::string violation(const TableSchema& live, const TableSchema& desired,
 }
 
 TEST(SchemaUnion, NamesMatchIgnoringCaseAndTheTablesSpellingAndOrderStay) {  // BQW-161
-  const TableSchema live{{column("B"), column("userName"), column("É")}};
-  EXPECT_EQ(united(live, {{column("USERNAME"), column("b"), column("é")}}), live);
+  const TableSchema live{{columnOf("B"), columnOf("userName"), columnOf("É")}};
+  EXPECT_EQ(united(live, {{columnOf("USERNAME"), columnOf("b"), columnOf("é")}}), live);
 }
 
 TEST(SchemaUnion, NewColumnsFollowBehindThoseOfTheirLevel) {  // BQW-161
-  const TableSchema live{{structOf("s", {column("x")}), column("a")}};
-  const TableSchema desired{{column("n"), column("A"), structOf("S", {column("y"), column("X")})}};
-  EXPECT_EQ(united(live, desired),
-            (TableSchema{{structOf("s", {column("x"), column("y")}), column("a"), column("n")}}));
+  const TableSchema live{{structOf("s", {columnOf("x")}), columnOf("a")}};
+  const TableSchema desired{
+      {columnOf("n"), columnOf("A"), structOf("S", {columnOf("y"), columnOf("X")})}};
+  EXPECT_EQ(
+      united(live, desired),
+      (TableSchema{{structOf("s", {columnOf("x"), columnOf("y")}), columnOf("a"), columnOf("n")}}));
 }
 
 TEST(SchemaUnion, RequiredFieldsAreAddedAsNullableAtEveryDepth) {  // BQW-161
   const auto required = ColumnMode::kRequired;
-  const TableSchema live{{structOf("old", {column("x", ColumnType::kInt64, required)}, required)}};
+  const TableSchema live{
+      {structOf("old", {columnOf("x", ColumnType::kInt64, required)}, required)}};
   const TableSchema desired{
-      {structOf(
-           "old",
-           {column("x", ColumnType::kInt64, required), column("in", ColumnType::kDate, required)},
-           required),
-       structOf("s",
-                {structOf("t", {column("u", ColumnType::kBool, required)}, required),
-                 structOf("r", {column("v", ColumnType::kBytes, required)}, ColumnMode::kRepeated)},
-                required)}};
-  EXPECT_EQ(
-      united(live, desired, kNewFields),
-      (TableSchema{
-          {structOf("old",
-                    {column("x", ColumnType::kInt64, required), column("in", ColumnType::kDate)},
-                    required),
-           structOf("s",
-                    {structOf("t", {column("u", ColumnType::kBool)}),
-                     structOf("r", {column("v", ColumnType::kBytes)}, ColumnMode::kRepeated)})}}));
+      {structOf("old",
+                {columnOf("x", ColumnType::kInt64, required),
+                 columnOf("in", ColumnType::kDate, required)},
+                required),
+       structOf(
+           "s",
+           {structOf("t", {columnOf("u", ColumnType::kBool, required)}, required),
+            structOf("r", {columnOf("v", ColumnType::kBytes, required)}, ColumnMode::kRepeated)},
+           required)}};
+  EXPECT_EQ(united(live, desired, kNewFields),
+            (TableSchema{{structOf("old",
+                                   {columnOf("x", ColumnType::kInt64, required),
+                                    columnOf("in", ColumnType::kDate)},
+                                   required),
+                          structOf("s", {structOf("t", {columnOf("u", ColumnType::kBool)}),
+                                         structOf("r", {columnOf("v", ColumnType::kBytes)},
+                                                  ColumnMode::kRepeated)})}}));
 }
 
 TEST(SchemaUnion, RelaxesWhatTheRowsMayLeaveOutAndNeverTightens) {  // BQW-161
   const auto required = ColumnMode::kRequired;
-  const TableSchema live{{column("a", ColumnType::kString, required),
-                          column("b", ColumnType::kString, required), column("c"),
-                          column("absent", ColumnType::kString, required),
-                          structOf("s", {column("x", ColumnType::kString, required)}, required)}};
-  const TableSchema desired{{column("a"), column("b", ColumnType::kString, required),
-                             column("c", ColumnType::kString, required),
-                             structOf("s", {column("x")}, required)}};
+  const TableSchema live{{columnOf("a", ColumnType::kString, required),
+                          columnOf("b", ColumnType::kString, required), columnOf("c"),
+                          columnOf("absent", ColumnType::kString, required),
+                          structOf("s", {columnOf("x", ColumnType::kString, required)}, required)}};
+  const TableSchema desired{{columnOf("a"), columnOf("b", ColumnType::kString, required),
+                             columnOf("c", ColumnType::kString, required),
+                             structOf("s", {columnOf("x")}, required)}};
   TableSchema expected = live;
   expected.columns[0].mode = ColumnMode::kNullable;
   expected.columns[4].fields[0].mode = ColumnMode::kNullable;
@@ -98,52 +101,52 @@ TEST(SchemaUnion, RelaxesWhatTheRowsMayLeaveOutAndNeverTightens) {  // BQW-161
 }
 
 TEST(SchemaUnion, LiveAttributesAndParametersStay) {  // BQW-161
-  TableSchema live{{column("n", ColumnType::kNumeric), column("t")}};
+  TableSchema live{{columnOf("n", ColumnType::kNumeric), columnOf("t")}};
   live.columns[0].precision = 10;
   live.columns[0].description = "the table's";
   live.columns[1].defaultValueExpression = "'x'";
-  TableSchema desired{{column("n", ColumnType::kNumeric), column("t")}};
+  TableSchema desired{{columnOf("n", ColumnType::kNumeric), columnOf("t")}};
   desired.columns[0].precision = 12;
   desired.columns[1].maxLength = 3;
   EXPECT_EQ(united(live, desired), live);
 }
 
 TEST(SchemaUnion, ViolationsNameTheDottedPathAndWhatToDo) {  // BQW-161
-  const TableSchema live{{column("id", ColumnType::kInt64, ColumnMode::kRequired),
-                          structOf("s", {structOf("t", {column("x", ColumnType::kInt64)})}),
-                          column("tags", ColumnType::kString, ColumnMode::kRepeated)}};
-  EXPECT_THAT(violation(live, {{structOf("s", {structOf("t", {column("X")})})}}),
+  const TableSchema live{{columnOf("id", ColumnType::kInt64, ColumnMode::kRequired),
+                          structOf("s", {structOf("t", {columnOf("x", ColumnType::kInt64)})}),
+                          columnOf("tags", ColumnType::kString, ColumnMode::kRepeated)}};
+  EXPECT_THAT(violation(live, {{structOf("s", {structOf("t", {columnOf("X")})})}}),
               AllOf(HasSubstr("column \"s.t.X\" is NULLABLE STRING in the rows and NULLABLE INT64 "
                               "in the table"),
                     HasSubstr("another table")));
-  EXPECT_THAT(violation(live, {{column("tags")}}),
+  EXPECT_THAT(violation(live, {{columnOf("tags")}}),
               HasSubstr("column \"tags\" is NULLABLE STRING in the rows and REPEATED STRING"));
-  EXPECT_THAT(violation(live, {{column("id", ColumnType::kInt64, ColumnMode::kRepeated)}}),
+  EXPECT_THAT(violation(live, {{columnOf("id", ColumnType::kInt64, ColumnMode::kRepeated)}}),
               HasSubstr("column \"id\" is REPEATED INT64 in the rows and REQUIRED INT64"));
-  const TableSchema nested{{structOf("s", {structOf("t", {column("new", ColumnType::kDate)})})}};
+  const TableSchema nested{{structOf("s", {structOf("t", {columnOf("new", ColumnType::kDate)})})}};
   EXPECT_THAT(violation(live, nested, kRelaxation),
               AllOf(HasSubstr("column \"s.t.new\" is NULLABLE DATE in the rows and is not in the "
                               "table, and allowNewFields is off"),
                     HasSubstr("set it")));
-  EXPECT_THAT(violation(live, {{column("s")}}), HasSubstr("NULLABLE STRUCT in the table"));
+  EXPECT_THAT(violation(live, {{columnOf("s")}}), HasSubstr("NULLABLE STRUCT in the table"));
 }
 
 TEST(SchemaUnion, NewColumnsOfAnotherSchemaLeaveTheKnownOnesAlone) {
-  const TableSchema live{{column("day", ColumnType::kDate), structOf("s", {column("x")}),
-                          structOf("whole", {column("x")})}};
+  const TableSchema live{{columnOf("day", ColumnType::kDate), structOf("s", {columnOf("x")}),
+                          structOf("whole", {columnOf("x")})}};
   const TableSchema other{
-      {column("Day"), structOf("S", {column("X", ColumnType::kInt64), column("y")}),
-       column("whole"), column("z", ColumnType::kInt64, ColumnMode::kRequired)}};
-  EXPECT_EQ(
-      withNewColumns(live, other),
-      (TableSchema{{column("day", ColumnType::kDate), structOf("s", {column("x"), column("y")}),
-                    structOf("whole", {column("x")}), column("z", ColumnType::kInt64)}}));
+      {columnOf("Day"), structOf("S", {columnOf("X", ColumnType::kInt64), columnOf("y")}),
+       columnOf("whole"), columnOf("z", ColumnType::kInt64, ColumnMode::kRequired)}};
+  EXPECT_EQ(withNewColumns(live, other),
+            (TableSchema{{columnOf("day", ColumnType::kDate),
+                          structOf("s", {columnOf("x"), columnOf("y")}),
+                          structOf("whole", {columnOf("x")}), columnOf("z", ColumnType::kInt64)}}));
 }
 
 TEST(SchemaUnion, SaysWhatItAddsByDottedPaths) {
-  const TableSchema live{{structOf("s", {structOf("t", {column("x")})}), column("a")}};
-  const TableSchema desired{
-      {column("n"), structOf("S", {structOf("T", {column("new")}), structOf("u", {column("v")})})}};
+  const TableSchema live{{structOf("s", {structOf("t", {columnOf("x")})}), columnOf("a")}};
+  const TableSchema desired{{columnOf("n"), structOf("S", {structOf("T", {columnOf("new")}),
+                                                           structOf("u", {columnOf("v")})})}};
   EXPECT_THAT(addedColumns(live, united(live, desired)),
               testing::ElementsAre("s.t.new", "s.u", "n"));
   EXPECT_THAT(addedColumns(live, live), testing::IsEmpty());
@@ -172,7 +175,7 @@ class RandomSchemas {
     // Alike mostly: two draws have to agree for a union to exist.
     const ColumnMode modes[] = {ColumnMode::kNullable, ColumnMode::kRequired,
                                 ColumnMode::kNullable};
-    Column result = column(std::move(name), ColumnType::kInt64, modes[random_->below(3)]);
+    Column result = columnOf(std::move(name), ColumnType::kInt64, modes[random_->below(3)]);
     if (random_->chance(0.02)) result.type = ColumnType::kString;
     if (random_->chance(0.02)) result.mode = ColumnMode::kRepeated;
     const bool isStruct = lowerCase(result.name) == "b" || lowerCase(result.name) == "cc";
@@ -263,8 +266,8 @@ TEST(ExtendSchemaJson, EverythingThatStoodThereStays) {  // BQW-162
        "description":"d","dataPolicies":[{"name":"q"}]}]}],
       "foreignTypeInfo":{"typeSystem":"HIVE"}})";
   const TableSchema live = *parseSchemaJson(kLive);
-  const TableSchema desired{{column("ID", ColumnType::kInt64), structOf("s", {column("y")}),
-                             column("n", ColumnType::kInt64, ColumnMode::kRequired)}};
+  const TableSchema desired{{columnOf("ID", ColumnType::kInt64), structOf("s", {columnOf("y")}),
+                             columnOf("n", ColumnType::kInt64, ColumnMode::kRequired)}};
   const absl::StatusOr<std::string> extended = extendSchemaJson(kLive, united(live, desired));
   ASSERT_TRUE(extended.ok()) << extended.status();
   EXPECT_EQ(*extended, withoutLineBreaks(R"({"fields":[
@@ -277,7 +280,7 @@ TEST(ExtendSchemaJson, EverythingThatStoodThereStays) {  // BQW-162
 }
 
 TEST(ExtendSchemaJson, ATableWithoutColumnsGetsThem) {
-  const TableSchema schema{{column("a")}};
+  const TableSchema schema{{columnOf("a")}};
   for (const char* live : {"", "{}", R"({"fields":[]})"}) {
     EXPECT_EQ(*extendSchemaJson(live, schema),
               R"({"fields":[{"mode":"NULLABLE","name":"a","type":"STRING"}]})");
@@ -285,7 +288,7 @@ TEST(ExtendSchemaJson, ATableWithoutColumnsGetsThem) {
 }
 
 TEST(ExtendSchemaJson, ColumnsThatWereNotUnitedAreAnError) {
-  const TableSchema schema{{column("a")}};
+  const TableSchema schema{{columnOf("a")}};
   for (const char* live : {"[", "[]", R"({"fields":7})", R"({"fields":[{"name":"b"}]})",
                            R"({"fields":[3]})", R"({"fields":[{"name":"a"},{"name":"b"}]})"}) {
     EXPECT_EQ(extendSchemaJson(live, schema).status().code(), absl::StatusCode::kInternal) << live;

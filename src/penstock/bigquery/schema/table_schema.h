@@ -30,6 +30,9 @@ enum class ColumnType {
 
 enum class ColumnMode { kNullable, kRequired, kRepeated };
 
+/// The timestamp_precision of a TIMESTAMP column whose values go over the wire as text.
+inline constexpr int64_t kPicosecondPrecision = 12;
+
 /// One column of a table, or one field of a STRUCT.
 struct Column {
   std::string name;
@@ -42,7 +45,7 @@ struct Column {
   std::string description;
   std::string defaultValueExpression;
   ColumnType rangeElementType = ColumnType::kUnset;  ///< of a RANGE
-  int64_t timestampPrecision = 0;                    ///< 0, 6 or 12
+  int64_t timestampPrecision = 0;                    ///< 0, 6 or kPicosecondPrecision
 
   friend bool operator==(const Column&, const Column&) = default;
 };

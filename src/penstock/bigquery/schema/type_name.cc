@@ -16,7 +16,7 @@ struct TypeNames {
   std::string_view other;  // a third spelling; empty = none
 };
 
-constexpr std::array<TypeNames, 16> kTypes = {{
+constexpr std::array<TypeNames, 16> kTypeNames = {{
     {ColumnType::kString, "STRING", "STRING", ""},
     {ColumnType::kInt64, "INT64", "INTEGER", ""},
     {ColumnType::kDouble, "FLOAT64", "FLOAT", "DOUBLE"},
@@ -41,14 +41,14 @@ constexpr std::array<ColumnMode, 3> kModes = {ColumnMode::kNullable, ColumnMode:
 }  // namespace
 
 std::string_view nameOf(ColumnType type) {
-  for (const TypeNames& names : kTypes) {
+  for (const TypeNames& names : kTypeNames) {
     if (names.type == type) return names.sql;
   }
   return "unset";
 }
 
 std::string_view restNameOf(ColumnType type) {
-  for (const TypeNames& names : kTypes) {
+  for (const TypeNames& names : kTypeNames) {
     if (names.type == type) return names.rest;
   }
   return "TYPE_UNSPECIFIED";
@@ -69,7 +69,7 @@ std::string_view nameOf(ColumnMode mode) {
 std::optional<ColumnType> parseColumnType(std::string_view name) {
   const std::string upper = base::toUpper(name);
   if (upper.empty()) return std::nullopt;
-  for (const TypeNames& names : kTypes) {
+  for (const TypeNames& names : kTypeNames) {
     if (upper == names.sql || upper == names.rest || upper == names.other) return names.type;
   }
   return std::nullopt;

@@ -29,7 +29,7 @@ std::string text(ColumnType type, std::string_view value) {
 
 std::string asString(std::string_view value) { return fmt::format("\"{}\"", value); }
 
-std::string varint(int64_t value) {
+std::string hexVarint(int64_t value) {
   std::string bytes;
   auto left = static_cast<uint64_t>(value);
   for (; left >= 0x80; left >>= 7) bytes.push_back(static_cast<char>(left | 0x80));
@@ -115,9 +115,9 @@ TEST(JsonConversion, Int64) {
        {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{12345678}, int64_t{-123456789},
         int64_t{1234567890123456}, int64_t{12345678901234567}, int64_t{-1234567890123456789},
         INT64_MAX, INT64_MIN}) {
-    EXPECT_EQ(convert(kType, fmt::format("{}", value)), varint(value));
-    EXPECT_EQ(convert(kType, asString(fmt::format("{}", value))), varint(value));
-    EXPECT_EQ(convert(kType, fmt::format("{} ", value)), varint(value));
+    EXPECT_EQ(convert(kType, fmt::format("{}", value)), hexVarint(value));
+    EXPECT_EQ(convert(kType, asString(fmt::format("{}", value))), hexVarint(value));
+    EXPECT_EQ(convert(kType, fmt::format("{} ", value)), hexVarint(value));
   }
   EXPECT_EQ(convert(kType, "-0"), "00");
   EXPECT_EQ(convert(kType, R"("007")"), "07");
@@ -254,22 +254,22 @@ TEST(JsonConversion, Bignumeric) {
 TEST(JsonConversion, Timestamp) {
   constexpr auto kType = ColumnType::kTimestamp;
   for (const auto value : {"1700000000", R"("1700000000.9")", "1700000000.9", "1.7e9"}) {
-    EXPECT_EQ(convert(kType, value), varint(1700000000)) << value;
+    EXPECT_EQ(convert(kType, value), hexVarint(1700000000)) << value;
   }
-  EXPECT_EQ(convert(kType, "-1.9"), varint(-1));
-  EXPECT_EQ(convert(kType, R"("2026-07-26 01:02:03")"), varint(1785027723000000));
-  EXPECT_EQ(convert(kType, R"("2026-07-26 01:02:03+09:00")"), varint(1784995323000000));
-  EXPECT_EQ(convert(kType, R"("2026-07-26T01:02:03+09:00")"), varint(1784995323000000));
-  EXPECT_EQ(convert(kType, R"("2026-07-26 01:02:03 +09")"), varint(1784995323000000));
+  EXPECT_EQ(convert(kType, "-1.9"), hexVarint(-1));
+  EXPECT_EQ(convert(kType, R"("2026-07-26 01:02:03")"), hexVarint(1785027723000000));
+  EXPECT_EQ(convert(kType, R"("2026-07-26 01:02:03+09:00")"), hexVarint(1784995323000000));
+  EXPECT_EQ(convert(kType, R"("2026-07-26T01:02:03+09:00")"), hexVarint(1784995323000000));
+  EXPECT_EQ(convert(kType, R"("2026-07-26 01:02:03 +09")"), hexVarint(1784995323000000));
   EXPECT_EQ(convert(kType, R"("2026-07-26T01:02:03.456789Z")"), "95E2FBBA92EF9503");
-  EXPECT_EQ(convert(kType, R"("2026-07-26T01:02:03.456789123Z")"), varint(1785027723456789));
-  EXPECT_EQ(convert(kType, R"("1969-12-31T23:59:59.999999Z")"), varint(-1));
-  EXPECT_EQ(convert(kType, R"("1969-12-31T23:59:59.9999999Z")"), varint(-1));
-  EXPECT_EQ(convert(kType, R"("0001-01-01T00:00:00Z")"), varint(-62135596800000000));
-  EXPECT_EQ(convert(kType, R"("9999-12-31 23:59:59.999999")"), varint(253402300799999999));
-  EXPECT_EQ(convert(kType, R"("2026/7/6 1:2:3 UTC")"), varint(1783299723000000));
-  EXPECT_EQ(convert(kType, R"("2026-07-26T01:02")"), varint(1785027720000000));
-  EXPECT_EQ(convert(kType, R"("2024-02-29T00:00:00Z")"), varint(1709164800000000));
+  EXPECT_EQ(convert(kType, R"("2026-07-26T01:02:03.456789123Z")"), hexVarint(1785027723456789));
+  EXPECT_EQ(convert(kType, R"("1969-12-31T23:59:59.999999Z")"), hexVarint(-1));
+  EXPECT_EQ(convert(kType, R"("1969-12-31T23:59:59.9999999Z")"), hexVarint(-1));
+  EXPECT_EQ(convert(kType, R"("0001-01-01T00:00:00Z")"), hexVarint(-62135596800000000));
+  EXPECT_EQ(convert(kType, R"("9999-12-31 23:59:59.999999")"), hexVarint(253402300799999999));
+  EXPECT_EQ(convert(kType, R"("2026/7/6 1:2:3 UTC")"), hexVarint(1783299723000000));
+  EXPECT_EQ(convert(kType, R"("2026-07-26T01:02")"), hexVarint(1785027720000000));
+  EXPECT_EQ(convert(kType, R"("2024-02-29T00:00:00Z")"), hexVarint(1709164800000000));
   for (const auto value : {R"("2026-07-26")",
                            R"("2026-07-26T01:02:03z")",
                            R"("2026-07-26T01:02:03+0900")",
@@ -333,10 +333,10 @@ TEST(JsonConversion, Date) {
   EXPECT_EQ(convert(kType, "20660"), "B4A101");
   EXPECT_EQ(convert(kType, R"("1969-12-31")"), "FFFFFFFFFFFFFFFFFF01");
   EXPECT_EQ(convert(kType, "-1"), "FFFFFFFFFFFFFFFFFF01");
-  EXPECT_EQ(convert(kType, R"("0001-01-01")"), varint(-719162));
-  EXPECT_EQ(convert(kType, R"("9999-12-31")"), varint(2932896));
-  EXPECT_EQ(convert(kType, "2932896"), varint(2932896));
-  EXPECT_EQ(convert(kType, R"("2024-02-29")"), varint(19782));
+  EXPECT_EQ(convert(kType, R"("0001-01-01")"), hexVarint(-719162));
+  EXPECT_EQ(convert(kType, R"("9999-12-31")"), hexVarint(2932896));
+  EXPECT_EQ(convert(kType, "2932896"), hexVarint(2932896));
+  EXPECT_EQ(convert(kType, R"("2024-02-29")"), hexVarint(19782));
   for (const auto value :
        {R"("2026-7-26")", R"("2026-02-30")", "4294987956", "2932897", "-719163", R"("20660")",
         R"("2023-02-29")", R"("0000-01-01")", R"("2026-07-26 ")", R"("2026/07/26")", R"("")",
@@ -349,16 +349,16 @@ TEST(JsonConversion, Date) {
 // Vectors 50 to 52 and 59
 TEST(JsonConversion, Datetime) {
   constexpr auto kType = ColumnType::kDatetime;
-  EXPECT_EQ(convert(kType, R"("2021-09-27T20:51:10.752")"), varint(142258614586538368));
-  EXPECT_EQ(convert(kType, R"("2021-09-27 20:51:10.752000000")"), varint(142258614586538368));
-  EXPECT_EQ(convert(kType, R"("2021-9-27t20:51:10.752")"), varint(142258614586538368));
-  EXPECT_EQ(convert(kType, R"("2021-09-27")"), varint(142258525253402624));
-  EXPECT_EQ(convert(kType, R"("0001-01-01")"), varint(74904229642240));
-  EXPECT_EQ(convert(kType, R"("9999-12-31 23:59:59.999999")"), varint(703674213004689983));
+  EXPECT_EQ(convert(kType, R"("2021-09-27T20:51:10.752")"), hexVarint(142258614586538368));
+  EXPECT_EQ(convert(kType, R"("2021-09-27 20:51:10.752000000")"), hexVarint(142258614586538368));
+  EXPECT_EQ(convert(kType, R"("2021-9-27t20:51:10.752")"), hexVarint(142258614586538368));
+  EXPECT_EQ(convert(kType, R"("2021-09-27")"), hexVarint(142258525253402624));
+  EXPECT_EQ(convert(kType, R"("0001-01-01")"), hexVarint(74904229642240));
+  EXPECT_EQ(convert(kType, R"("9999-12-31 23:59:59.999999")"), hexVarint(703674213004689983));
   EXPECT_EQ(convert(kType, R"("2026-07-26T01:02:03.456789")"), "D5F0DBC190E8A7FD01");
   EXPECT_EQ(convert(kType, R"("2026-07-26T01:02:03.")"),
             convert(kType, R"("2026-07-26T01:02:03")"));
-  EXPECT_EQ(convert(kType, "142601439875102805"), varint(142601439875102805));
+  EXPECT_EQ(convert(kType, "142601439875102805"), hexVarint(142601439875102805));
   for (const auto value :
        {R"("2021-09-27T10:20:30Z")", R"("2021-09-27 10:20:30.1234567")", R"("2026-02-30")",
         R"("2026-02-30T00:00:00")", "1", "0", "-1", "9223372036854775807",
@@ -372,10 +372,10 @@ TEST(JsonConversion, Datetime) {
 // Vector 53
 TEST(JsonConversion, Time) {
   constexpr auto kType = ColumnType::kTime;
-  EXPECT_EQ(convert(kType, R"("20:51:10.1234")"), varint(89332507144));
-  EXPECT_EQ(convert(kType, R"("20:51:10.123400000")"), varint(89332507144));
-  EXPECT_EQ(convert(kType, "89332507144"), varint(89332507144));
-  EXPECT_EQ(convert(kType, R"("20:51")"), varint(int64_t{20 << 12 | 51 << 6} << 20));
+  EXPECT_EQ(convert(kType, R"("20:51:10.1234")"), hexVarint(89332507144));
+  EXPECT_EQ(convert(kType, R"("20:51:10.123400000")"), hexVarint(89332507144));
+  EXPECT_EQ(convert(kType, "89332507144"), hexVarint(89332507144));
+  EXPECT_EQ(convert(kType, R"("20:51")"), hexVarint(int64_t{20 << 12 | 51 << 6} << 20));
   EXPECT_EQ(convert(kType, R"("00:00:00")"), "00");
   EXPECT_EQ(convert(kType, R"("01:02:03.456789")"), "D5F0DBC110");
   EXPECT_EQ(convert(kType, R"("12:00:00.")"), convert(kType, R"("12:00:00")"));

@@ -10,9 +10,6 @@
 namespace penstock::bigquery {
 namespace {
 
-constexpr size_t kColumnsPerWord = 64;
-constexpr int64_t kPicoseconds = 12;
-
 size_t wordsFor(size_t columns) { return (columns + kColumnsPerWord - 1) / kColumnsPerWord; }
 
 JsonConversion conversionOf(const Column& column) {
@@ -32,8 +29,8 @@ JsonConversion conversionOf(const Column& column) {
     case ColumnType::kBool:
       return JsonConversion::kBool;
     case ColumnType::kTimestamp:
-      return column.timestampPrecision == kPicoseconds ? JsonConversion::kTimestampText
-                                                       : JsonConversion::kTimestamp;
+      return column.timestampPrecision == kPicosecondPrecision ? JsonConversion::kTimestampText
+                                                               : JsonConversion::kTimestamp;
     case ColumnType::kDate:
       return JsonConversion::kDate;
     case ColumnType::kTime:
@@ -57,7 +54,7 @@ JsonConversion conversionOf(const Column& column) {
 }
 
 /// Of the row fields of BQT-004.
-WireType wireTypeOf(JsonConversion conversion) {
+WireType jsonWireTypeOf(JsonConversion conversion) {
   switch (conversion) {
     case JsonConversion::kInt64:
     case JsonConversion::kBool:
@@ -181,7 +178,7 @@ JsonField JsonPlan::makeField(const Column& column, uint32_t index) {
   field.isRepeated = column.mode == ColumnMode::kRepeated;
   field.isRequired = column.mode == ColumnMode::kRequired;
   const char* const tagEnd =
-      writeTag(field.tag.data(), makeTag(index + 1, wireTypeOf(field.conversion)));
+      writeTag(field.tag.data(), makeTag(index + 1, jsonWireTypeOf(field.conversion)));
   field.tagSize = static_cast<uint8_t>(tagEnd - field.tag.data());
   return field;
 }

@@ -17,6 +17,9 @@
 /// one per column, with everything that can be known beforehand.
 namespace penstock::bigquery {
 
+/// Columns are kept track of in words of so many bits.
+inline constexpr size_t kColumnsPerWord = 64;
+
 struct JsonLevel;
 
 /// How a JSON value becomes the value of one column (BQT-054).

@@ -1,18 +1,11 @@
 // What JsonRowWriter says when a document cannot become a row (BQT-059). Never on the hot path.
+#include "penstock/base/text.h"
 #include "penstock/bigquery/serializers/json_row_writer.h"
 
 namespace penstock::bigquery {
 namespace {
 
-constexpr size_t kExcerptBytes = 48;
-
-/// The head of `text`, cut between characters.
-std::string excerpt(std::string_view text) {
-  if (text.size() <= kExcerptBytes) return std::string(text);
-  size_t size = kExcerptBytes;
-  while (size > 0 && (static_cast<uint8_t>(text[size]) & 0xC0) == 0x80) --size;
-  return std::string(text.substr(0, size)) + "...";
-}
+using base::excerpt;
 
 /// "a string", "an object": what stands at the cursor; empty if it is no JSON value.
 std::string_view kindOf(const formats::JsonCursor& cursor) {

@@ -7,11 +7,7 @@
 #include "penstock/formats/json/json_string.h"
 
 namespace penstock::bigquery {
-namespace {
-
-constexpr size_t kColumnsPerWord = 64;
-
-}  // namespace
+namespace {}  // namespace
 
 JsonRowWriter::JsonRowWriter(const JsonPlan& plan, bool ignoreUnknownFields)
     : plan_(plan),

@@ -5,7 +5,7 @@
 namespace penstock::bigquery {
 namespace {
 
-constexpr int32_t kSmallNumbers = 256;
+constexpr int32_t kSmallEnumNumbers = 256;
 
 }  // namespace
 
@@ -15,7 +15,7 @@ ProtobufEnumNames::ProtobufEnumNames(const google::protobuf::EnumDescriptor& typ
     names_.emplace(type.value(i)->number(), type.value(i)->name());
   }
   for (const auto& [number, name] : names_) {
-    if (number < 0 || number >= kSmallNumbers) continue;
+    if (number < 0 || number >= kSmallEnumNumbers) continue;
     small_.resize(static_cast<size_t>(number) + 1);
     small_.back() = name;
   }

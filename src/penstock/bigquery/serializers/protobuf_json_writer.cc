@@ -9,6 +9,8 @@
 
 #include "penstock/bigquery/encoding/base64.h"
 #include "penstock/bigquery/encoding/civil_time.h"
+#include "penstock/bigquery/encoding/time_units.h"
+#include "penstock/bigquery/serializers/protobuf_time_bounds.h"
 #include "penstock/bigquery/serializers/protobuf_wire_reader.h"
 
 namespace penstock::bigquery {
@@ -17,11 +19,6 @@ namespace {
 /// Messages may stand in each other this deep: protobuf's own limit.
 constexpr int kMaxDepth = 100;
 constexpr auto kLengthDelimited = static_cast<uint32_t>(WireType::kLengthDelimited);
-constexpr int32_t kMaxNanos = 999'999'999;
-constexpr int64_t kMinTimestampSeconds = -62'135'596'800;
-constexpr int64_t kMaxTimestampSeconds = 253'402'300'799;
-constexpr int64_t kMaxDurationSeconds = 315'576'000'000;
-constexpr int64_t kSecondsPerDay = 86'400;
 
 bool isSigned32(ProtobufKind kind) {
   return kind == ProtobufKind::kInt32 || kind == ProtobufKind::kSint32 ||

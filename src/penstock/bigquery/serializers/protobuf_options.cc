@@ -11,14 +11,14 @@ namespace penstock::bigquery {
 namespace {
 
 using base::OptionRule;
-using OptionSet = base::OptionSet<ProtobufOptions>;
+using ProtobufOptionSet = base::OptionSet<ProtobufOptions>;
 
 constexpr const char* kJsonFieldOptions = "protobuf.json-field-options";
 constexpr const char* kGeographyFieldOptions = "protobuf.geography-field-options";
 
-OptionSet makeSet() {
+ProtobufOptionSet makeProtobufOptionSet() {
   const std::string group = "Protobuf messages";
-  OptionSet set;
+  ProtobufOptionSet set;
   set.add(
       {.key = "protobuf.json-field-paths",
        .group = group,
@@ -105,7 +105,7 @@ absl::StatusOr<ProtoSchemaOptions> ProtobufOptions::schemaOptions(
 }
 
 const base::OptionSet<ProtobufOptions>& protobufOptionSet() {
-  static const OptionSet* set = new OptionSet(makeSet());
+  static const ProtobufOptionSet* set = new ProtobufOptionSet(makeProtobufOptionSet());
   return *set;
 }
 

@@ -9,22 +9,23 @@ using base::OptionSpelling;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-absl::StatusOr<ProtoSchemaOptions> parsed(const std::map<std::string, std::string>& values) {
+absl::StatusOr<ProtoSchemaOptions> parsedOptions(const std::map<std::string, std::string>& values) {
   ProtobufOptions options;
   PENSTOCK_RETURN_IF_ERROR(protobufOptionSet().set(options, values));
   return options.schemaOptions(OptionSpelling::kKey);
 }
 
 std::string refusal(const std::string& key, const std::string& text) {
-  return std::string(base::messageOf(parsed({{key, text}}).status()));
+  return std::string(base::messageOf(parsedOptions({{key, text}}).status()));
 }
 
 TEST(ProtobufOptions, SayWhatBecomesOfFields) {  // BQT-015, BQT-020
-  const auto options = parsed({{"protobuf.json-field-paths", "items.note,attributes"},
-                               {"protobuf.json-field-options", "50001, shop.is_json = 50002"},
-                               {"protobuf.geography-field-paths", "place"},
-                               {"protobuf.geography-field-options", "shop.is_place=50003"},
-                               {"protobuf.derive-required-columns", "true"}});
+  const auto options =
+      parsedOptions({{"protobuf.json-field-paths", "items.note,attributes"},
+                     {"protobuf.json-field-options", "50001, shop.is_json = 50002"},
+                     {"protobuf.geography-field-paths", "place"},
+                     {"protobuf.geography-field-options", "shop.is_place=50003"},
+                     {"protobuf.derive-required-columns", "true"}});
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_THAT(options->jsonFieldPaths, ElementsAre("items.note", "attributes"));
   ASSERT_EQ(options->jsonFieldOptions.size(), 2U);
@@ -40,7 +41,7 @@ TEST(ProtobufOptions, SayWhatBecomesOfFields) {  // BQT-015, BQT-020
 }
 
 TEST(ProtobufOptions, AreAllOffUnlessSet) {
-  const auto options = parsed({});
+  const auto options = parsedOptions({});
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_TRUE(options->jsonFieldPaths.empty());
   EXPECT_TRUE(options->geographyFieldOptions.empty());

@@ -24,8 +24,7 @@ using google::protobuf::FileDescriptor;
 
 namespace {
 
-constexpr size_t kSmallNumbers = 512;
-constexpr int64_t kPicoseconds = 12;
+constexpr size_t kSmallFieldNumbers = 512;
 
 uint32_t lengthTag(uint32_t number) { return makeTag(number, WireType::kLengthDelimited); }
 
@@ -89,7 +88,7 @@ std::optional<ProtobufConversion> textConversion(const Column& column) {
     case ColumnType::kDatetime:
       return ProtobufConversion::kText;
     case ColumnType::kTimestamp:
-      if (column.timestampPrecision == kPicoseconds) return std::nullopt;
+      if (column.timestampPrecision == kPicosecondPrecision) return std::nullopt;
       return ProtobufConversion::kText;
     default:
       return std::nullopt;
@@ -100,7 +99,7 @@ std::optional<ProtobufConversion> textConversion(const Column& column) {
 std::optional<ProtobufConversion> scalarConversion(ProtobufKind kind, const Column& column) {
   if (isInteger(kind)) {
     const bool isMicros =
-        column.type == ColumnType::kTimestamp && column.timestampPrecision != kPicoseconds;
+        column.type == ColumnType::kTimestamp && column.timestampPrecision != kPicosecondPrecision;
     if (column.type == ColumnType::kInt64 || column.type == ColumnType::kDate || isMicros) {
       return integerConversion(kind);
     }
@@ -139,8 +138,8 @@ WireType rowWireType(const Column& column) {
     case ColumnType::kDatetime:
       return WireType::kVarint;
     case ColumnType::kTimestamp:
-      return column.timestampPrecision == kPicoseconds ? WireType::kLengthDelimited
-                                                       : WireType::kVarint;
+      return column.timestampPrecision == kPicosecondPrecision ? WireType::kLengthDelimited
+                                                               : WireType::kVarint;
     case ColumnType::kDouble:
       return WireType::kFixed64;
     default:
@@ -198,7 +197,7 @@ void ProtobufLevel::buildIndex() {
     field.index = index;
     if (field.wireTag < 0x80) field.shortTag = field.wireTag;
     const uint32_t number = fieldNumberOf(field.wireTag);
-    if (number < kSmallNumbers) {
+    if (number < kSmallFieldNumbers) {
       byNumber_.resize(number + 1, numFields);
       byNumber_[number] = index;
     }
@@ -370,7 +369,8 @@ class ProtobufPlanCompiler {
       case ProtobufWellKnown::kTimestamp:
         result->conversion = ProtobufConversion::kTimestamp;
         setSecondsAndNanos(type, result);
-        return column.type == ColumnType::kTimestamp && column.timestampPrecision != kPicoseconds;
+        return column.type == ColumnType::kTimestamp &&
+               column.timestampPrecision != kPicosecondPrecision;
       case ProtobufWellKnown::kDuration:
         result->conversion = ProtobufConversion::kDuration;
         setSecondsAndNanos(type, result);

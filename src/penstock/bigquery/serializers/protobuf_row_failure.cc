@@ -27,7 +27,7 @@ std::string_view nameOfWireType(uint32_t type) {
 }
 
 /// The head of the text for people: printable ASCII as it is, other bytes as \xHH; UTF-8 if it is.
-std::string excerpt(std::string_view text) {
+std::string quotedExcerpt(std::string_view text) {
   const bool isCut = text.size() > kExcerptBytes;
   size_t size = isCut ? kExcerptBytes : text.size();
   while (isCut && size > 0 && (static_cast<uint8_t>(text[size]) & 0xC0) == 0x80) --size;
@@ -76,12 +76,12 @@ bool ProtobufRowWriter::failInstant(const ProtobufField& field, int64_t seconds,
 
 bool ProtobufRowWriter::failText(const ProtobufField& field, std::string_view reason,
                                  std::string_view text) {
-  failValue(field, fmt::format("{}; found {}", reason, excerpt(text)));
+  failValue(field, fmt::format("{}; found {}", reason, quotedExcerpt(text)));
   return false;
 }
 
 const char* ProtobufRowWriter::failUtf8(const ProtobufField& field, std::string_view text) {
-  return failValue(field, fmt::format("the text is not UTF-8; found {}", excerpt(text)));
+  return failValue(field, fmt::format("the text is not UTF-8; found {}", quotedExcerpt(text)));
 }
 
 bool ProtobufRowWriter::failMissing(const ProtobufField& field) {

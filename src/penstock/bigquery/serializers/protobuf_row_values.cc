@@ -5,18 +5,13 @@
 
 #include "penstock/bigquery/encoding/civil_time.h"
 #include "penstock/bigquery/encoding/decimal.h"
+#include "penstock/bigquery/encoding/time_units.h"
 #include "penstock/bigquery/serializers/protobuf_row_writer.h"
+#include "penstock/bigquery/serializers/protobuf_time_bounds.h"
 #include "penstock/bigquery/serializers/protobuf_wire_reader.h"
 
 namespace penstock::bigquery {
 namespace {
-
-constexpr int64_t kMicrosPerSecond = 1'000'000;
-constexpr int32_t kNanosPerMicro = 1000;
-constexpr int32_t kMaxNanos = 999'999'999;
-constexpr int64_t kMinTimestampSeconds = -62'135'596'800;
-constexpr int64_t kMaxTimestampSeconds = 253'402'300'799;
-constexpr int64_t kMaxDurationSeconds = 315'576'000'000;
 
 bool isTimestamp(int64_t seconds, int32_t nanos) {
   return seconds >= kMinTimestampSeconds && seconds <= kMaxTimestampSeconds && nanos >= 0 &&

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "penstock/bigquery/encoding/time_units.h"
+#include "penstock/bigquery/serializers/protobuf_time_bounds.h"
 #include "penstock/bigquery/serializers/protobuf_wire_reader.h"
 
 namespace penstock::bigquery {
 namespace {
 
 constexpr uint32_t kUnseen = UINT32_MAX;
-constexpr uint64_t kMicrosPerSecond = 1'000'000;
-constexpr uint64_t kNanosPerMicro = 1000;
-constexpr uint64_t kMaxNanos = 999'999'999;
-constexpr uint64_t kMaxTimestampSeconds = 253'402'300'799;
 
 }  // namespace
 

@@ -10,7 +10,7 @@ namespace {
 constexpr uint8_t kWriteStream = 1 << 3 | 2;
 constexpr uint8_t kOffset = 2 << 3 | 2;  // google.protobuf.Int64Value
 constexpr uint8_t kProtoRows = 4 << 3 | 2;
-constexpr uint8_t kTraceId = 6 << 3 | 2;
+constexpr uint8_t kTraceIdTag = 6 << 3 | 2;
 constexpr uint8_t kWriterSchema = 1 << 3 | 2;
 constexpr uint8_t kRows = 2 << 3 | 2;
 constexpr uint8_t kProtoDescriptor = 1 << 3 | 2;
@@ -66,7 +66,7 @@ std::string encodeAppendHeader(const AppendRequestHeader& header) {
     appendVarint(bytes, static_cast<size_t>(*header.offset));
   }
   if (!header.traceId.empty()) {
-    appendTagAndLength(bytes, kTraceId, header.traceId.size());
+    appendTagAndLength(bytes, kTraceIdTag, header.traceId.size());
     bytes.append(header.traceId);
   }
   bytes.append(header.fields);

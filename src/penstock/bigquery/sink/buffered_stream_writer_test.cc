@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "penstock/bigquery/sink/testing/buffered_writer_fixture.h"
+#include "penstock/bigquery/sink/testing/rows_and_columns.h"
 
 namespace penstock::bigquery {
 namespace {
@@ -13,7 +14,6 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using Rows = std::vector<std::string>;
 
 /// Rows to appends to checkpoints, when nothing goes wrong.
 class BufferedStreamWriterTest : public BufferedWriterTest {};

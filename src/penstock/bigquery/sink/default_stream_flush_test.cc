@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "penstock/bigquery/sink/testing/rows_and_columns.h"
 #include "penstock/bigquery/sink/testing/writer_fixture.h"
 
 namespace penstock::bigquery {
@@ -9,7 +10,6 @@ using std::chrono::hours;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
-using Rows = std::vector<std::string>;
 
 /// What flushes do besides ending: on a timer, and with tables that nobody writes to.
 class DefaultStreamFlushTest : public WriterTest {

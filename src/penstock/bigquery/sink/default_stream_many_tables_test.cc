@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "penstock/bigquery/sink/testing/rows_and_columns.h"
 #include "penstock/bigquery/sink/testing/writer_fixture.h"
 
 // Rows that go to several tables in turn: what is remembered of each, so that its next row need not
@@ -8,7 +9,6 @@ namespace penstock::bigquery {
 namespace {
 
 using testing::ElementsAre;
-using Rows = std::vector<std::string>;
 
 class DefaultStreamManyTablesTest : public WriterTest {
  protected:

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "penstock/bigquery/schema/row_descriptor.h"
+#include "penstock/bigquery/sink/testing/rows_and_columns.h"
 #include "penstock/bigquery/sink/testing/writer_fixture.h"
 
 namespace penstock::bigquery {
@@ -13,16 +14,6 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using Rows = std::vector<std::string>;
-
-TableSchema columns(const std::vector<std::string>& names,
-                    ColumnMode mode = ColumnMode::kNullable) {
-  TableSchema schema;
-  for (const std::string& name : names) {
-    schema.columns.push_back({.name = name, .type = ColumnType::kString, .mode = mode});
-  }
-  return schema;
-}
 
 AdminError refusal(int httpCode, const std::string& reason = {}) {
   return {absl::UnknownError("scripted refusal"), httpCode, reason};

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "penstock/bigquery/sink/testing/rows_and_columns.h"
 #include "penstock/bigquery/sink/testing/writer_fixture.h"
 
 namespace penstock::bigquery {
@@ -10,9 +11,6 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Rows = std::vector<std::string>;
-
-std::string text(const absl::Status& status) { return std::string(base::messageOf(status)); }
 
 /// The recovery of one destination, under its section of the specification.
 class DefaultStreamRepairTest : public WriterTest {
@@ -108,8 +106,8 @@ TEST_F(DefaultStreamRepairTest, BacksOffBetweenAttemptsAndFailsWithTheStory) {
   // 0.5+1+2+4+8+10+10+10+10 s, each within a quarter (BASE-036), 10 attempts (BASE-037).
   EXPECT_GT(clock_.now() - begin, seconds(55) * 3 / 4);
   EXPECT_LT(clock_.now() - begin, seconds(56) * 5 / 4);
-  EXPECT_THAT(text(progress.status), HasSubstr("10 of 10 repair attempts"));
-  EXPECT_THAT(text(progress.status), HasSubstr("p.d.t1"));
+  EXPECT_THAT(errorText(progress.status), HasSubstr("10 of 10 repair attempts"));
+  EXPECT_THAT(errorText(progress.status), HasSubstr("p.d.t1"));
   EXPECT_EQ(counter("appendRetries"), 10U);
   EXPECT_TRUE(writer_->questions().empty());
   EXPECT_EQ(counter("numRecordsSendErrors"), 0U);
@@ -200,8 +198,8 @@ TEST_F(DefaultStreamRepairTest, CreationIsRepeatedForPassingErrorsOnly) {
   ASSERT_EQ(admin_->creations.size(), 1U);
   admin_->answerCreation({absl::PermissionDeniedError("spent"), 403, "quotaExceeded"});
   EXPECT_EQ(poll().state, State::kFailed);
-  EXPECT_THAT(text(poll().status), HasSubstr("spent"));
-  EXPECT_THAT(text(poll().status), HasSubstr("PERMISSION_DENIED: scripted"))
+  EXPECT_THAT(errorText(poll().status), HasSubstr("spent"));
+  EXPECT_THAT(errorText(poll().status), HasSubstr("PERMISSION_DENIED: scripted"))
       << "and the verdict that began it";
 }
 
@@ -215,15 +213,15 @@ TEST_F(DefaultStreamRepairTest, CreateNeverFailsAtOnceAndIsNamedOnlyWhenTheTable
   denyTable();
   EXPECT_EQ(poll().state, State::kFailed);
   EXPECT_TRUE(admin_->created.empty());
-  EXPECT_THAT(text(poll().status), testing::Not(HasSubstr("CREATE_NEVER")));
-  EXPECT_THAT(text(poll().status), HasSubstr("may not exist or may not be writable"));
+  EXPECT_THAT(errorText(poll().status), testing::Not(HasSubstr("CREATE_NEVER")));
+  EXPECT_THAT(errorText(poll().status), HasSubstr("may not exist or may not be writable"));
 
   start();
   write("a");
   writer_->beginFlush(false);
   written();
   calls_->last().refuse(absl::StatusCode::kNotFound);
-  EXPECT_THAT(text(poll().status), HasSubstr("CREATE_NEVER"));
+  EXPECT_THAT(errorText(poll().status), HasSubstr("CREATE_NEVER"));
 }
 
 // BQW-053

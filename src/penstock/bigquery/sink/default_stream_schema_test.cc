@@ -3,6 +3,7 @@
 #include "penstock/base/log.h"
 #include "penstock/bigquery/schema/row_descriptor.h"
 #include "penstock/bigquery/schema/schema_proto.h"
+#include "penstock/bigquery/sink/testing/rows_and_columns.h"
 #include "penstock/bigquery/sink/testing/writer_fixture.h"
 
 namespace penstock::bigquery {
@@ -10,13 +11,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Rows = std::vector<std::string>;
-
-TableSchema columns(const std::vector<std::string>& names) {
-  TableSchema schema;
-  for (const std::string& name : names) schema.columns.push_back({name, ColumnType::kString});
-  return schema;
-}
 
 AppendResponse acknowledgedWith(const TableSchema& schema) {
   AppendResponse response;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "penstock/bigquery/sink/testing/rows_and_columns.h"
 #include "penstock/bigquery/sink/testing/writer_fixture.h"
 
 namespace penstock::bigquery {
@@ -12,9 +13,6 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Rows = std::vector<std::string>;
-
-std::string text(const absl::Status& status) { return std::string(base::messageOf(status)); }
 
 class DefaultStreamWriterTest : public WriterTest {};
 
@@ -265,7 +263,7 @@ TEST_F(DefaultStreamWriterTest, AHandlerThatCannotFlushFailsTheFlush) {
   answerAll(absl::UnavailableError("dead letters are stuck"));
   const connector::Progress progress = poll();
   EXPECT_EQ(progress.state, State::kFailed);
-  EXPECT_THAT(text(progress.status), HasSubstr("dead letters are stuck"));
+  EXPECT_THAT(errorText(progress.status), HasSubstr("dead letters are stuck"));
 }
 
 // --- outcomes
@@ -342,7 +340,7 @@ TEST_F(DefaultStreamWriterTest, AHandlersErrorFailsTheWrite) {
   answerAll(absl::InvalidArgumentError("the job's policy is to fail"));
   EXPECT_EQ(poll().state, State::kFailed);
   EXPECT_EQ(writer_->admit(first_), Admission::kFailed);  // BQW-044
-  EXPECT_THAT(text(poll().status), HasSubstr("policy"));
+  EXPECT_THAT(errorText(poll().status), HasSubstr("policy"));
 }
 
 // BQW-043, BQW-044
@@ -355,7 +353,7 @@ TEST_F(DefaultStreamWriterTest, TheFirstTerminalErrorIsCapturedAndKept) {
   calls_->last().refuse(absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(poll().state, State::kFailed);
   EXPECT_EQ(poll().status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(text(poll().status), HasSubstr("p.d.t1"));
+  EXPECT_THAT(errorText(poll().status), HasSubstr("p.d.t1"));
   EXPECT_EQ(counter("errorClass.INVALID_ARGUMENT.errors"), 1U) << "its status counts once";
 }
 
@@ -369,7 +367,7 @@ TEST_F(DefaultStreamWriterTest, ASchemaMismatchIsTerminalWithAHint) {
   calls_->last().refuse(absl::StatusCode::kInvalidArgument,
                         StorageErrorCode::kSchemaMismatchExtraFields);
   EXPECT_EQ(poll().state, State::kFailed);
-  EXPECT_THAT(text(poll().status), HasSubstr("add the columns"));
+  EXPECT_THAT(errorText(poll().status), HasSubstr("add the columns"));
 }
 
 // BASE-038
@@ -472,8 +470,8 @@ TEST_F(DefaultStreamWriterTest, AMissingTableWithoutASchemaIsOneClearError) {
   add("from_table", /*withSchema=*/false);
   admin_->answerStream(absl::PermissionDeniedError("or it may not exist"));
   EXPECT_EQ(poll().state, State::kFailed);
-  EXPECT_THAT(text(poll().status), HasSubstr("p.d.from_table"));
-  EXPECT_THAT(text(poll().status), HasSubstr("schema"));
+  EXPECT_THAT(errorText(poll().status), HasSubstr("p.d.from_table"));
+  EXPECT_THAT(errorText(poll().status), HasSubstr("schema"));
 }
 
 // --- emulators

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "penstock/bigquery/sink/request_limits.h"
+
 namespace penstock::bigquery {
 namespace {
-
-constexpr base::Duration kPatienceForRoom = std::chrono::seconds(300);  // BQW-053
 
 std::string datasetOf(const TableName& table) { return table.project + "." + table.dataset; }
 

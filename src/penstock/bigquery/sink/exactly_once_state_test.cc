@@ -10,10 +10,9 @@ namespace {
 
 using testing::HasSubstr;
 
-const TableName kTable{"p", "d", "t"};
-const std::string kStream = "projects/p/datasets/d/tables/t/streams/s1";
+const std::string kStreamName = "projects/p/datasets/d/tables/t/streams/s1";
 
-std::string text(const absl::Status& status) { return base::describe(status); }
+std::string described(const absl::Status& status) { return base::describe(status); }
 
 /// One of the files that hold what earlier versions wrote: they are added, never changed.
 std::string golden(const std::string& name) {
@@ -25,8 +24,8 @@ std::string golden(const std::string& name) {
 }
 
 BufferedStreamState aState() {
-  return {.table = kTable,
-          .stream = kStream,
+  return {.table = TableName{"p", "d", "t"},
+          .stream = kStreamName,
           .nextOffset = 1234,
           .checkpoint = 7,
           .preparedOffset = 1234};
@@ -40,7 +39,7 @@ TEST(ExactlyOnceState, ComesBackAsItWas) {
   state.stream.clear();
   state.nextOffset = 0;
   EXPECT_EQ(*decodeState(encodeState(state)), state);
-  const StreamCommittable committable{kStream, 1233, 3};
+  const StreamCommittable committable{kStreamName, 1233, 3};
   EXPECT_EQ(*decodeCommittable(encodeCommittable(committable)), committable);
 }
 
@@ -49,13 +48,14 @@ TEST(ExactlyOnceState, ReadsWhatEveryVersionWrote) {
   BufferedStreamState unprepared = aState();
   unprepared.preparedOffset = 1000;
   EXPECT_EQ(*decodeState({golden("state_v2_unprepared")}), unprepared);
-  EXPECT_EQ(*decodeCommittable({golden("committable_v1")}), (StreamCommittable{kStream, 1233, 3}));
+  EXPECT_EQ(*decodeCommittable({golden("committable_v1")}),
+            (StreamCommittable{kStreamName, 1233, 3}));
 }
 
 // What is written now must be what the newest golden files say, or an older release cannot go back.
 TEST(ExactlyOnceState, WritesWhatTheNewestVersionIs) {
   EXPECT_EQ(encodeState(aState()).bytes, golden("state_v2"));
-  EXPECT_EQ(encodeCommittable({kStream, 1233, 3}).bytes, golden("committable_v1"));
+  EXPECT_EQ(encodeCommittable({kStreamName, 1233, 3}).bytes, golden("committable_v1"));
 }
 
 TEST(ExactlyOnceState, RefusesANewerVersionByItsNumber) {
@@ -63,11 +63,11 @@ TEST(ExactlyOnceState, RefusesANewerVersionByItsNumber) {
   bytes[1] = 3;
   const auto state = decodeState({bytes});
   EXPECT_EQ(state.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(text(state.status()), HasSubstr("version 3"));
-  EXPECT_THAT(text(state.status()), HasSubstr("up to version 2"));
-  bytes = encodeCommittable({kStream, 1, 0}).bytes;
+  EXPECT_THAT(described(state.status()), HasSubstr("version 3"));
+  EXPECT_THAT(described(state.status()), HasSubstr("up to version 2"));
+  bytes = encodeCommittable({kStreamName, 1, 0}).bytes;
   bytes[1] = '\xFF';
-  EXPECT_THAT(text(decodeCommittable({bytes}).status()), HasSubstr("version 255"));
+  EXPECT_THAT(described(decodeCommittable({bytes}).status()), HasSubstr("version 255"));
 }
 
 TEST(ExactlyOnceState, RefusesTheStateOfAnotherProgram) {
@@ -84,7 +84,7 @@ TEST(ExactlyOnceState, RefusesWhatIsDamaged) {
   EXPECT_EQ(codeOf(""), absl::StatusCode::kDataLoss);
   EXPECT_EQ(codeOf("S"), absl::StatusCode::kDataLoss);
   EXPECT_EQ(codeOf("anything"), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(codeOf(encodeCommittable({kStream, 1, 0}).bytes), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(codeOf(encodeCommittable({kStreamName, 1, 0}).bytes), absl::StatusCode::kDataLoss);
   EXPECT_EQ(codeOf(std::string("S\x02", 2)), absl::StatusCode::kDataLoss) << "no table";
   EXPECT_EQ(codeOf(bytes.substr(0, bytes.size() - 1)), absl::StatusCode::kDataLoss);
   EXPECT_EQ(decodeCommittable({bytes}).status().code(), absl::StatusCode::kDataLoss);
@@ -103,7 +103,7 @@ TEST(ExactlyOnceState, RefusesWhatIsCutOffBeforeItsOffset) {
     }
   }
   for (const int64_t offset : {0, 1233}) {
-    const std::string bytes = encodeCommittable({kStream, offset, 0}).bytes;
+    const std::string bytes = encodeCommittable({kStreamName, offset, 0}).bytes;
     for (size_t size = 0; size < bytes.size(); ++size) {
       EXPECT_EQ(decodeCommittable({bytes.substr(0, size)}).status().code(),
                 absl::StatusCode::kDataLoss)
@@ -115,8 +115,9 @@ TEST(ExactlyOnceState, RefusesWhatIsCutOffBeforeItsOffset) {
 TEST(ExactlyOnceState, RefusesWhatCannotBe) {
   BufferedStreamState state = aState();
   state.stream = "projects/p/datasets/d/tables/other/streams/s1";
-  EXPECT_THAT(text(decodeState(encodeState(state)).status()), HasSubstr("none of table p.d.t"));
-  state.stream = kTable.defaultStream();
+  EXPECT_THAT(described(decodeState(encodeState(state)).status()),
+              HasSubstr("none of table p.d.t"));
+  state.stream = TableName{"p", "d", "t"}.defaultStream();
   EXPECT_FALSE(decodeState(encodeState(state)).ok());
   state = aState();
   state.nextOffset = -1;
@@ -125,8 +126,8 @@ TEST(ExactlyOnceState, RefusesWhatCannotBe) {
   state.preparedOffset = 1235;
   EXPECT_FALSE(decodeState(encodeState(state)).ok());
   EXPECT_FALSE(decodeCommittable(encodeCommittable({"s1", 1, 0})).ok());
-  EXPECT_FALSE(decodeCommittable(encodeCommittable({kStream + "/more", 1, 0})).ok());
-  EXPECT_FALSE(decodeCommittable(encodeCommittable({kStream, -1, 0})).ok());
+  EXPECT_FALSE(decodeCommittable(encodeCommittable({kStreamName + "/more", 1, 0})).ok());
+  EXPECT_FALSE(decodeCommittable(encodeCommittable({kStreamName, -1, 0})).ok());
 }
 
 }  // namespace

@@ -11,11 +11,11 @@ namespace {
 using base::OptionRule;
 using base::OptionSpelling;
 using base::OptionType;
-using OptionSet = base::OptionSet<SinkOptions>;
+using SinkOptionSet = base::OptionSet<SinkOptions>;
 
 constexpr const char* kExactlyOnce = "STORAGE_API_EXACTLY_ONCE";
 
-void addDestinationOptions(OptionSet& set) {
+void addDestinationOptions(SinkOptionSet& set) {
   const std::string group = "Writing";
   set.addChoice(
       {.key = "sink.write-method",
@@ -57,7 +57,7 @@ void addDestinationOptions(OptionSet& set) {
       [](auto& options) -> auto& { return options.missingValueInterpretations; });
 }
 
-void addTableOptions(OptionSet& set) {
+void addTableOptions(SinkOptionSet& set) {
   const std::string group = "Creating tables";
   set.add(
       {.key = "sink.time-partitioning-type",
@@ -86,7 +86,7 @@ void addTableOptions(OptionSet& set) {
       [](auto& options) -> auto& { return options.tableCreateOptions.clusteredFields; });
 }
 
-void addSchemaUpdateOptions(OptionSet& set) {
+void addSchemaUpdateOptions(SinkOptionSet& set) {
   const std::string group = "Changing tables";
   set.add(
       {.key = "sink.allow-new-fields",
@@ -100,7 +100,7 @@ void addSchemaUpdateOptions(OptionSet& set) {
       [](auto& options) -> auto& { return options.schemaUpdateOptions.allowFieldRelaxation; });
 }
 
-void addConnectionOptions(OptionSet& set) {
+void addConnectionOptions(SinkOptionSet& set) {
   const std::string group = "Connection";
   set.add(
       {.key = "sink.service-account-key-file",
@@ -136,7 +136,7 @@ void addConnectionOptions(OptionSet& set) {
       [](auto& options) -> auto& { return options.caFile; });
 }
 
-void addBatchingOptions(OptionSet& set) {
+void addBatchingOptions(SinkOptionSet& set) {
   const std::string group = "Batching and limits";
   set.add(
       {.key = "sink.max-append-request-bytes",
@@ -196,7 +196,7 @@ void addBatchingOptions(OptionSet& set) {
       [](auto& options) -> auto& { return options.defaultStreamOptions.perDestinationMetrics; });
 }
 
-void addRetryOptions(OptionSet& set) {
+void addRetryOptions(SinkOptionSet& set) {
   const std::string group = "Retry and recovery";
   set.add(
       {.key = "sink.recovery-initial-backoff",
@@ -249,8 +249,8 @@ void addRetryOptions(OptionSet& set) {
       [](auto& options) -> auto& { return options.defaultStreamOptions.maxRetryDuration; });
 }
 
-OptionSet makeSet() {
-  OptionSet set;
+SinkOptionSet makeSinkOptionSet() {
+  SinkOptionSet set;
   addDestinationOptions(set);
   addTableOptions(set);
   addSchemaUpdateOptions(set);
@@ -374,7 +374,7 @@ absl::Status checkTableCreation(const TableCreateOptions& create, const Names& n
 }  // namespace
 
 const base::OptionSet<SinkOptions>& sinkOptionSet() {
-  static const OptionSet* set = new OptionSet(makeSet());
+  static const SinkOptionSet* set = new SinkOptionSet(makeSinkOptionSet());
   return *set;
 }
 

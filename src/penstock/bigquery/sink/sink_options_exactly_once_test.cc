@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "penstock/bigquery/sink/sink_options.h"
+#include "penstock/bigquery/sink/testing/rows_and_columns.h"
 
 namespace penstock::bigquery {
 namespace {
@@ -8,8 +9,6 @@ namespace {
 using std::chrono::seconds;
 using testing::AllOf;
 using testing::HasSubstr;
-
-std::string text(const absl::Status& status) { return std::string(base::messageOf(status)); }
 
 SinkOptions exactlyOnce() {
   SinkOptions options;
@@ -23,23 +22,23 @@ TEST(ExactlyOnceOptions, GoWithTheirMethodOnly) {
   EXPECT_TRUE(validate(exactlyOnce()).ok());
   SinkOptions options = exactlyOnce();
   options.bufferedStreamOptions.reset();
-  EXPECT_THAT(text(validate(options)), HasSubstr("bufferedStreamOptions is required"));
+  EXPECT_THAT(errorText(validate(options)), HasSubstr("bufferedStreamOptions is required"));
   options = exactlyOnce();
   options.writeMethod = WriteMethod::kStorageApiAtLeastOnce;
-  EXPECT_THAT(text(validate(options)), HasSubstr("bufferedStreamOptions applies only"));
+  EXPECT_THAT(errorText(validate(options)), HasSubstr("bufferedStreamOptions applies only"));
   options = exactlyOnce();
   options.defaultStreamOptions.recoveryMaxAttempts = 3;
-  EXPECT_THAT(text(validate(options)), HasSubstr("defaultStreamOptions does not apply"));
+  EXPECT_THAT(errorText(validate(options)), HasSubstr("defaultStreamOptions does not apply"));
 }
 
 // Section 2.2: the same bounds as those of the default stream.
 TEST(ExactlyOnceOptions, HaveTheBoundsOfTheDefaultStream) {
   SinkOptions options = exactlyOnce();
   options.bufferedStreamOptions->maxAppendRequestBytes = 0;
-  EXPECT_THAT(text(validate(options)), HasSubstr("maxAppendRequestBytes must be > 0: '0 B'"));
+  EXPECT_THAT(errorText(validate(options)), HasSubstr("maxAppendRequestBytes must be > 0: '0 B'"));
   options = exactlyOnce();
   options.bufferedStreamOptions->recoveryMaxBackoff = std::chrono::milliseconds(1);
-  EXPECT_THAT(text(validate(options)),
+  EXPECT_THAT(errorText(validate(options)),
               AllOf(HasSubstr("recoveryMaxBackoff"), HasSubstr("recoveryInitialBackoff")));
 }
 
@@ -62,7 +61,7 @@ TEST(ExactlyOnceOptions, KeysOfTheDefaultStreamAloneAreNamed) {
       {"sink.per-destination-metrics", "true"}, {"sink.flush-interval", "1 s"}};
   for (const auto& [key, value] : keys) {
     const auto options = parseSinkOptions({{"sink.write-method", "exactly-once"}, {key, value}});
-    EXPECT_THAT(text(options.status()), HasSubstr(std::string(key) + " does not apply"));
+    EXPECT_THAT(errorText(options.status()), HasSubstr(std::string(key) + " does not apply"));
   }
 }
 

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "penstock/bigquery/sink/request_limits.h"
+
 namespace penstock::bigquery {
-namespace {
-
-constexpr base::Duration kPatienceForRoom = std::chrono::seconds(300);  // BQW-053
-
-}  // namespace
+namespace {}  // namespace
 
 void StreamAppends::open(const std::string& stream, const std::string& location) {
   const DestinationHost::Shared& shared = context_.shared();

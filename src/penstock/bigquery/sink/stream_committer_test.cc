@@ -14,7 +14,7 @@ using connector::Committable;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
-using State = connector::Progress::State;
+using ProgressState = connector::Progress::State;
 
 std::string streamOf(int table) {
   return TableName{"p", "d", "t" + std::to_string(table)}.resource() + "/streams/s";
@@ -38,7 +38,7 @@ class StreamCommitterTest : public testing::Test {
     for (const StreamCommittable& one : committables) bytes.push_back(encodeCommittable(one));
     committer_->beginCommit(bytes);
   }
-  State poll() { return committer_->poll().state; }
+  ProgressState poll() { return committer_->poll().state; }
   std::string failure() { return base::describe(committer_->poll().status); }
   /// Until the next timer.
   void passBackoff() {
@@ -58,17 +58,17 @@ TEST_F(StreamCommitterTest, FlushesToTheInclusiveOffset) {
   ASSERT_EQ(streams_->flushes.size(), 1U);
   EXPECT_EQ(streams_->flushes[0].stream, streamOf(1));
   EXPECT_EQ(streams_->flushes[0].offset, 41);
-  EXPECT_EQ(poll(), State::kPending);
+  EXPECT_EQ(poll(), ProgressState::kPending);
   streams_->answerFlush(0);
-  EXPECT_EQ(poll(), State::kDone);
+  EXPECT_EQ(poll(), ProgressState::kDone);
   EXPECT_EQ(streams_->flushes.size(), 1U);
 }
 
 TEST_F(StreamCommitterTest, NothingToCommitIsDoneAtOnce) {
   commit({});
-  EXPECT_EQ(poll(), State::kDone);
+  EXPECT_EQ(poll(), ProgressState::kDone);
   commit({{streamOf(1), 0, 0}});
-  EXPECT_EQ(poll(), State::kPending) << "and the next commit begins as the first";
+  EXPECT_EQ(poll(), ProgressState::kPending) << "and the next commit begins as the first";
 }
 
 // BQW-120: the same committable twice, and those of a checkpoint that was given up (BQW-110).
@@ -88,9 +88,9 @@ TEST_F(StreamCommitterTest, ThirtyTwoStreamsAreFlushedAtATime) {
   for (size_t index = 0; index < 100; ++index) {
     ASSERT_LT(index, streams_->flushes.size());
     EXPECT_LE(streams_->openFlushes(), 32U);
-    EXPECT_EQ(poll(), State::kPending);
+    EXPECT_EQ(poll(), ProgressState::kPending);
     streams_->answerFlush(index);
-    EXPECT_EQ(poll(), index == 99 ? State::kDone : State::kPending);
+    EXPECT_EQ(poll(), index == 99 ? ProgressState::kDone : ProgressState::kPending);
   }
   EXPECT_EQ(streams_->flushes.size(), 100U);
 }
@@ -100,7 +100,7 @@ TEST_F(StreamCommitterTest, FlushedBeforeIsASuccess) {
   commit({{streamOf(1), 1, 0}, {streamOf(2), 1, 0}});
   streams_->refuseFlush(0, StatusCode::kAlreadyExists);
   streams_->refuseFlush(1, StatusCode::kAlreadyExists, StorageErrorCode::kOffsetAlreadyExists);
-  EXPECT_EQ(poll(), State::kDone);
+  EXPECT_EQ(poll(), ProgressState::kDone);
 }
 
 // BQW-122: the recovery schedule, of each committable by itself.
@@ -108,7 +108,7 @@ TEST_F(StreamCommitterTest, TriesAgainWhatPasses) {
   commit({{streamOf(1), 1, 0}, {streamOf(2), 1, 0}});
   streams_->refuseFlush(0, StatusCode::kUnavailable);
   const auto progress = committer_->poll();
-  EXPECT_EQ(progress.state, State::kPending);
+  EXPECT_EQ(progress.state, ProgressState::kPending);
   EXPECT_GE(progress.wakeAt - clock_.now(), milliseconds(375));
   EXPECT_LE(progress.wakeAt - clock_.now(), milliseconds(625));
   streams_->answerFlush(1);
@@ -117,7 +117,7 @@ TEST_F(StreamCommitterTest, TriesAgainWhatPasses) {
   EXPECT_EQ(streams_->flushes[2].stream, streamOf(1));
   // The answer to the first try was lost, its flush was not.
   streams_->refuseFlush(2, StatusCode::kAlreadyExists);
-  EXPECT_EQ(poll(), State::kDone);
+  EXPECT_EQ(poll(), ProgressState::kDone);
 }
 
 // BQW-122
@@ -145,7 +145,7 @@ TEST_F(StreamCommitterTest, GivesUpAfterTheLastAttemptAndSaysSo) {
   }
   ASSERT_EQ(streams_->flushes.size(), 10U);
   streams_->refuseFlush(9, StatusCode::kUnavailable);
-  EXPECT_EQ(poll(), State::kFailed);
+  EXPECT_EQ(poll(), ProgressState::kFailed);
   EXPECT_GT(clock_.now() - begin, seconds(55) * 3 / 4);
   EXPECT_THAT(failure(), HasSubstr("UNAVAILABLE"));
   EXPECT_THAT(failure(), HasSubstr("up to offset 7 of " + streamOf(1)));
@@ -159,13 +159,13 @@ TEST_F(StreamCommitterTest, ADenialIsWaitedOutOnlyIfTablesAreCreated) {
   passBackoff();
   ASSERT_EQ(streams_->flushes.size(), 2U);
   streams_->answerFlush(1);
-  EXPECT_EQ(poll(), State::kDone);
+  EXPECT_EQ(poll(), ProgressState::kDone);
 
   options_.createDisposition = CreateDisposition::kCreateNever;
   start();
   commit({{streamOf(1), 1, 0}});
   streams_->refuseFlush(2, StatusCode::kPermissionDenied);
-  EXPECT_EQ(poll(), State::kFailed);
+  EXPECT_EQ(poll(), ProgressState::kFailed);
 }
 
 // BQW-122, section 6 of the specification: what fails the job at once.
@@ -182,7 +182,7 @@ TEST_F(StreamCommitterTest, OtherErrorsAreFinalAtOnce) {
     streams_->flushes.clear();
     commit({{streamOf(1), 1, 0}});
     streams_->refuseFlush(0, code, storage);
-    EXPECT_EQ(poll(), State::kFailed) << base::codeName(code);
+    EXPECT_EQ(poll(), ProgressState::kFailed) << base::codeName(code);
     EXPECT_EQ(streams_->flushes.size(), 1U);
   }
 }
@@ -191,7 +191,7 @@ TEST_F(StreamCommitterTest, OtherErrorsAreFinalAtOnce) {
 TEST_F(StreamCommitterTest, AnAnswerForAnotherOffsetFails) {
   commit({{streamOf(1), 5, 0}});
   streams_->answerFlush(0, 4);
-  EXPECT_EQ(poll(), State::kFailed);
+  EXPECT_EQ(poll(), ProgressState::kFailed);
   EXPECT_THAT(failure(), HasSubstr("flushed up to 4"));
 }
 
@@ -199,25 +199,25 @@ TEST_F(StreamCommitterTest, AnAnswerForAnotherOffsetFails) {
 TEST_F(StreamCommitterTest, WaitsForTheOthersBeforeItFails) {
   commit({{streamOf(1), 1, 0}, {streamOf(2), 1, 0}, {streamOf(3), 1, 0}});
   streams_->refuseFlush(1, StatusCode::kNotFound);
-  EXPECT_EQ(poll(), State::kPending);
+  EXPECT_EQ(poll(), ProgressState::kPending);
   streams_->refuseFlush(2, StatusCode::kUnavailable);
-  EXPECT_EQ(poll(), State::kPending);
+  EXPECT_EQ(poll(), ProgressState::kPending);
   streams_->answerFlush(0);
   passBackoff();
   streams_->answerFlush(3);
-  EXPECT_EQ(poll(), State::kFailed);
+  EXPECT_EQ(poll(), ProgressState::kFailed);
   EXPECT_THAT(failure(), HasSubstr(streamOf(2)));
   EXPECT_THAT(failure(), HasSubstr("NOT_FOUND"));
   // And takes nothing more.
   commit({{streamOf(1), 2, 0}});
   EXPECT_EQ(streams_->flushes.size(), 4U);
-  EXPECT_EQ(poll(), State::kFailed);
+  EXPECT_EQ(poll(), ProgressState::kFailed);
 }
 
 TEST_F(StreamCommitterTest, BytesThatAreNoCommittableFailBeforeAnythingIsSent) {
   const std::vector<Committable> bytes = {encodeCommittable({streamOf(1), 1, 0}), {"garbage"}};
   committer_->beginCommit(bytes);
-  EXPECT_EQ(poll(), State::kFailed);
+  EXPECT_EQ(poll(), ProgressState::kFailed);
   EXPECT_TRUE(streams_->flushes.empty());
 }
 
@@ -225,14 +225,14 @@ TEST_F(StreamCommitterTest, CancellingEndsItPromptly) {
   commit({{streamOf(1), 1, 0}});
   committer_->cancel();
   committer_->waitForEvent(base::kNever);
-  EXPECT_EQ(poll(), State::kFailed);
+  EXPECT_EQ(poll(), ProgressState::kFailed);
   EXPECT_EQ(committer_->poll().status.code(), StatusCode::kCancelled);
 }
 
 TEST_F(StreamCommitterTest, AnswersAfterItsEndFindNobody) {
   commit({{streamOf(1), 1, 0}});
   committer_->beginClose();
-  EXPECT_EQ(poll(), State::kDone);
+  EXPECT_EQ(poll(), ProgressState::kDone);
   committer_.reset();
   streams_->answerFlush(0);
 }

@@ -7,7 +7,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string refusal(std::string_view json) {
+std::string refusalOfOptions(std::string_view json) {
   const auto options = parseTableCreateOptions(json);
   return options.ok() ? "accepted" : std::string(base::messageOf(options.status()));
 }
@@ -29,23 +29,26 @@ TEST(TableCreateOptions, APlainTableIsAnEmptyDocument) {
   EXPECT_EQ(tableCreateOptionsToJson({}), "{}");
   EXPECT_TRUE(parseTableCreateOptions("").ok());
   EXPECT_TRUE(parseTableCreateOptions("{}").ok());
-  EXPECT_EQ(refusal(R"({"timePartitioning":{"type":"DAY","expirationMs":5}})"), "accepted");
+  EXPECT_EQ(refusalOfOptions(R"({"timePartitioning":{"type":"DAY","expirationMs":5}})"),
+            "accepted");
 }
 
 TEST(TableCreateOptions, WhatIsWrongIsNamed) {
-  EXPECT_THAT(refusal("[]"), HasSubstr("JSON object"));
-  EXPECT_THAT(refusal(R"({"labels":{}})"), HasSubstr("labels"));
-  EXPECT_THAT(refusal(R"({"timePartitioning":[]})"), HasSubstr("timePartitioning"));
-  EXPECT_THAT(refusal(R"({"timePartitioning":{"type":1}})"), HasSubstr("timePartitioning.type"));
-  EXPECT_THAT(refusal(R"({"timePartitioning":{"requirePartitionFilter":true}})"),
+  EXPECT_THAT(refusalOfOptions("[]"), HasSubstr("JSON object"));
+  EXPECT_THAT(refusalOfOptions(R"({"labels":{}})"), HasSubstr("labels"));
+  EXPECT_THAT(refusalOfOptions(R"({"timePartitioning":[]})"), HasSubstr("timePartitioning"));
+  EXPECT_THAT(refusalOfOptions(R"({"timePartitioning":{"type":1}})"),
+              HasSubstr("timePartitioning.type"));
+  EXPECT_THAT(refusalOfOptions(R"({"timePartitioning":{"requirePartitionFilter":true}})"),
               HasSubstr("requirePartitionFilter"));
   for (const char* value : {"\"0\"", "-1", "1.5", "\"9223372036855\"", "true"}) {
-    EXPECT_THAT(refusal(fmt::format(R"({{"timePartitioning":{{"expirationMs":{}}}}})", value)),
-                HasSubstr("expirationMs"))
+    EXPECT_THAT(
+        refusalOfOptions(fmt::format(R"({{"timePartitioning":{{"expirationMs":{}}}}})", value)),
+        HasSubstr("expirationMs"))
         << value;
   }
-  EXPECT_THAT(refusal(R"({"clustering":{"fields":"a"}})"), HasSubstr("clustering"));
-  EXPECT_THAT(refusal(R"({"clustering":{"fields":[1]}})"), HasSubstr("clustering.fields"));
+  EXPECT_THAT(refusalOfOptions(R"({"clustering":{"fields":"a"}})"), HasSubstr("clustering"));
+  EXPECT_THAT(refusalOfOptions(R"({"clustering":{"fields":[1]}})"), HasSubstr("clustering.fields"));
 }
 
 }  // namespace

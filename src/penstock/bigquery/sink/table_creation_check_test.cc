@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 std::string messageOf(const absl::Status& status) { return std::string(base::messageOf(status)); }
 
-TableSchema schemaOf(std::string_view json) {
+TableSchema wantedSchema(std::string_view json) {
   absl::StatusOr<TableSchema> schema = parseSchemaJson(json);
   EXPECT_TRUE(schema.ok()) << schema.status();
   return *schema;
@@ -23,7 +23,7 @@ TEST(TableCreationCheck, TakesWhatTheServiceTakesAsNames) {  // BQW-151
     EXPECT_TRUE(checkNewTableName({"p", "d_1", table}).ok()) << table;
   }
   EXPECT_TRUE(checkNewTableName({"p", "d", std::string(1024, 'x')}).ok());
-  EXPECT_TRUE(checkNewColumnNames(schemaOf(R"([{"name":"a b","type":"STRING"}])")).ok());
+  EXPECT_TRUE(checkNewColumnNames(wantedSchema(R"([{"name":"a b","type":"STRING"}])")).ok());
 }
 
 TEST(TableCreationCheck, RefusesOtherNames) {
@@ -40,7 +40,7 @@ TEST(TableCreationCheck, RefusesOtherNames) {
   EXPECT_THAT(messageOf(checkNewTableName({"p", "d", "t$2026"})),
               AllOf(HasSubstr("'t$2026' is a partition"), HasSubstr("no table 't'"),
                     HasSubstr("without '$2026'")));
-  EXPECT_THAT(messageOf(checkNewColumnNames(schemaOf(
+  EXPECT_THAT(messageOf(checkNewColumnNames(wantedSchema(
                   R"([{"name":"s","type":"RECORD","fields":[{"name":"x.y","type":"STRING"}]}])"))),
               AllOf(HasSubstr("column \"s.x.y\""), HasSubstr("a character")));
 }
@@ -51,7 +51,7 @@ class TableLayout : public ::testing::Test {
     return messageOf(checkNewTableLayout(schema_, options, base::OptionSpelling::kFlag));
   }
 
-  const TableSchema schema_ = schemaOf(
+  const TableSchema schema_ = wantedSchema(
       R"([{"name":"id","type":"INTEGER"},{"name":"Day","type":"DATE"},{"name":"at",
           "type":"TIMESTAMP"},{"name":"x","type":"FLOAT"},{"name":"tags","type":"STRING",
           "mode":"REPEATED"}])");

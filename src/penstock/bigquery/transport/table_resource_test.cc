@@ -10,12 +10,12 @@ namespace {
 using nlohmann::json;
 using std::chrono_literals::operator""h;
 
-const TableName kTable{"example.com:project", "dataset", "table"};
+const TableName kScopedTable{"example.com:project", "dataset", "table"};
 
 TEST(TableResource, PathsAreEncoded) {
-  EXPECT_EQ(tablesPath(kTable),
+  EXPECT_EQ(tablesPath(kScopedTable),
             "/bigquery/v2/projects/example.com%3Aproject/datasets/dataset/tables");
-  EXPECT_EQ(tablePath(kTable),
+  EXPECT_EQ(tablePath(kScopedTable),
             "/bigquery/v2/projects/example.com%3Aproject/datasets/dataset/tables/table");
 }
 
@@ -23,7 +23,7 @@ TEST(TableResource, ANewTableCarriesItsSchemaAndNothingThatWasNotAsked) {  // BQ
   TableSchema schema;
   schema.columns.push_back(
       {.name = "id", .type = ColumnType::kInt64, .mode = ColumnMode::kRequired});
-  const json resource = json::parse(newTableResource(kTable, schema, {}));
+  const json resource = json::parse(newTableResource(kScopedTable, schema, {}));
   EXPECT_EQ(
       resource["tableReference"],
       json({{"projectId", "example.com:project"}, {"datasetId", "dataset"}, {"tableId", "table"}}));
@@ -34,7 +34,7 @@ TEST(TableResource, ANewTableCarriesItsSchemaAndNothingThatWasNotAsked) {  // BQ
 }
 
 TEST(TableResource, ANewTableCarriesPartitioningAndClustering) {
-  const json resource = json::parse(newTableResource(kTable, {},
+  const json resource = json::parse(newTableResource(kScopedTable, {},
                                                      {.timePartitioningType = "DAY",
                                                       .timePartitioningField = "day",
                                                       .timePartitioningExpiration = 48h,

@@ -6,28 +6,25 @@
 #include <utility>
 
 #include "penstock/emulator/catalog/schema_json.h"
+#include "penstock/emulator/json_dump.h"
 
 namespace penstock::emulator {
 namespace {
 
 using nlohmann::json;
-using Kind = CatalogChange::Kind;
+using CatalogKind = CatalogChange::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 5> kKinds{{
-    {"dataset", Kind::kDataset},
-    {"table", Kind::kTable},
-    {"dropDataset", Kind::kDropDataset},
-    {"dropTable", Kind::kDropTable},
-    {"lastTableId", Kind::kLastTableId},
+constexpr std::array<std::pair<std::string_view, CatalogKind>, 5> kKinds{{
+    {"dataset", CatalogKind::kDataset},
+    {"table", CatalogKind::kTable},
+    {"dropDataset", CatalogKind::kDropDataset},
+    {"dropTable", CatalogKind::kDropTable},
+    {"lastTableId", CatalogKind::kLastTableId},
 }};
 
 /// Bytes that are not UTF-8 (the REST face lets none in) are replaced rather than thrown over. No
 /// tab and no line break is left as it is.
-std::string dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-absl::Status unreadable(const char* why) {
+absl::Status unreadableChange(const char* why) {
   return base::makeStatus(absl::StatusCode::kDataLoss,
                           "unreadable change ({}): written by another version?", why);
 }
@@ -35,36 +32,36 @@ absl::Status unreadable(const char* why) {
 }  // namespace
 
 std::string datasetLine(const Dataset& dataset) {
-  return dump({"dataset", dataset.reference.project, dataset.reference.dataset}) + "\t" +
-         dump({{"location", dataset.location},
-               {"etag", dataset.etag},
-               {"created", dataset.creationMillis},
-               {"modified", dataset.lastModifiedMillis},
-               {"properties", dataset.properties}});
+  return dumped({"dataset", dataset.reference.project, dataset.reference.dataset}) + "\t" +
+         dumped({{"location", dataset.location},
+                 {"etag", dataset.etag},
+                 {"created", dataset.creationMillis},
+                 {"modified", dataset.lastModifiedMillis},
+                 {"properties", dataset.properties}});
 }
 
 std::string tableLine(const Table& table) {
   const TableReference& reference = table.reference;
-  return dump({"table", table.id, reference.project, reference.dataset, reference.table}) + "\t" +
-         dump({{"schema", schemaJson(table.schema)},
-               {"schemaVersion", table.schemaVersion},
-               {"location", table.location},
-               {"etag", table.etag},
-               {"created", table.creationMillis},
-               {"modified", table.lastModifiedMillis},
-               {"expires", table.expirationMillis},
-               {"properties", table.properties}});
+  return dumped({"table", table.id, reference.project, reference.dataset, reference.table}) + "\t" +
+         dumped({{"schema", schemaJson(table.schema)},
+                 {"schemaVersion", table.schemaVersion},
+                 {"location", table.location},
+                 {"etag", table.etag},
+                 {"created", table.creationMillis},
+                 {"modified", table.lastModifiedMillis},
+                 {"expires", table.expirationMillis},
+                 {"properties", table.properties}});
 }
 
 std::string datasetDropLine(const DatasetReference& reference) {
-  return dump({"dropDataset", reference.project, reference.dataset});
+  return dumped({"dropDataset", reference.project, reference.dataset});
 }
 
 std::string tableDropLine(const TableReference& reference) {
-  return dump({"dropTable", reference.project, reference.dataset, reference.table});
+  return dumped({"dropTable", reference.project, reference.dataset, reference.table});
 }
 
-std::string lastTableIdLine(uint64_t id) { return dump({"lastTableId", id}); }
+std::string lastTableIdLine(uint64_t id) { return dumped({"lastTableId", id}); }
 
 absl::StatusOr<CatalogChange> parseChange(std::string_view line) {
   const size_t tab = std::min(line.find('\t'), line.size());
@@ -75,20 +72,20 @@ absl::StatusOr<CatalogChange> parseChange(std::string_view line) {
     const auto name = list.at(0).get<std::string>();
     const auto* const kind = std::find_if(kKinds.begin(), kKinds.end(),
                                           [&](const auto& known) { return known.first == name; });
-    if (kind == kKinds.end()) return unreadable(name.c_str());
+    if (kind == kKinds.end()) return unreadableChange(name.c_str());
     change.kind = kind->second;
     size_t next = 1;
-    if (change.kind == Kind::kTable || change.kind == Kind::kLastTableId) {
+    if (change.kind == CatalogKind::kTable || change.kind == CatalogKind::kLastTableId) {
       change.tableId = list.at(next++);
     }
-    if (change.kind == Kind::kLastTableId) return change;
+    if (change.kind == CatalogKind::kLastTableId) return change;
     change.table.project = list.at(next++);
     change.table.dataset = list.at(next++);
-    if (change.kind == Kind::kTable || change.kind == Kind::kDropTable) {
+    if (change.kind == CatalogKind::kTable || change.kind == CatalogKind::kDropTable) {
       change.table.table = list.at(next);
     }
   } catch (const json::exception& exception) {
-    return unreadable(exception.what());
+    return unreadableChange(exception.what());
   }
   return change;
 }
@@ -104,7 +101,7 @@ absl::StatusOr<std::shared_ptr<const Dataset>> readDataset(const CatalogChange& 
     dataset->lastModifiedMillis = object.at("modified");
     dataset->properties = object.at("properties");
   } catch (const json::exception& exception) {
-    return unreadable(exception.what());
+    return unreadableChange(exception.what());
   }
   return dataset;
 }
@@ -125,7 +122,7 @@ absl::StatusOr<std::shared_ptr<const Table>> readTable(std::string_view line) {
     table->expirationMillis = object.value("expires", int64_t{0});
     table->properties = object.at("properties");
   } catch (const json::exception& exception) {
-    return unreadable(exception.what());
+    return unreadableChange(exception.what());
   }
   return table;
 }

@@ -7,12 +7,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "penstock/emulator/json_dump.h"
+#include "penstock/emulator/rows/utf8.h"
+
 namespace penstock::emulator {
 namespace {
 
 using nlohmann::json;
 
-constexpr int kMaxDepth = 15;
+constexpr int kMaxRecordDepth = 15;
 constexpr size_t kMaxColumns = 10000;
 constexpr size_t kMaxNameCharacters = 300;
 constexpr std::array<std::string_view, 8> kReservedPrefixes = {"_table_",
@@ -24,12 +27,6 @@ constexpr std::array<std::string_view, 8> kReservedPrefixes = {"_table_",
                                                                "_change_sequence_number",
                                                                "_change_type"};
 constexpr std::string_view kForbiddenInNames = "!\"$()*,./;?@[\\]^`{}~";
-
-size_t characterCount(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
 
 absl::Status checkName(const std::string& name) {
   const bool badCharacter = std::any_of(name.begin(), name.end(), [](char c) {
@@ -90,7 +87,7 @@ absl::StatusOr<std::string> policyTagsOf(const json& object, const std::string& 
     return base::invalidArgument(
         "Invalid value for policyTags of field {}: must be an object with a list of names", path);
   }
-  return json{{"names", names}}.dump(-1, ' ', false, json::error_handler_t::replace);
+  return dumped(json{{"names", names}});
 }
 
 absl::Status checkDecimalParameters(const Field& field, const std::string& path) {
@@ -232,9 +229,9 @@ absl::Status readField(const json& object, const std::string& parent, int depth,
 absl::Status readFields(const json& list, const std::string& parent, int depth, size_t& columns,
                         std::vector<Field>& fields) {
   if (!list.is_array()) return base::invalidArgument("Invalid schema: fields must be a list");
-  if (depth > kMaxDepth) {
+  if (depth > kMaxRecordDepth) {
     return base::invalidArgument("Schema has more than {} nested levels of RECORD at field {}",
-                                 kMaxDepth, parent);
+                                 kMaxRecordDepth, parent);
   }
   columns += list.size();
   if (columns > kMaxColumns) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "penstock/emulator/json_dump.h"
+
 namespace penstock::emulator {
 namespace {
 
@@ -44,10 +46,6 @@ std::string_view canonicalStatus(int httpCode) {
 }
 
 /// Text that is not UTF-8 can come in by a path or a body; it must not make the answer throw.
-std::string dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 /// Levels of objects and lists in a JSON text, whether it is well-formed or not.
 int nestingOf(std::string_view text) {
   int depth = 0;
@@ -123,11 +121,11 @@ std::string errorEnvelope(const ApiError& error) {
   json entry = {{"message", error.message}, {"domain", "global"}, {"reason", error.reason}};
   if (!error.location.empty()) entry["location"] = error.location;
   if (!error.locationType.empty()) entry["locationType"] = error.locationType;
-  return dump({{"error",
-                {{"code", error.httpCode},
-                 {"message", error.message},
-                 {"errors", json::array({std::move(entry)})},
-                 {"status", canonicalStatus(error.httpCode)}}}});
+  return dumped({{"error",
+                  {{"code", error.httpCode},
+                   {"message", error.message},
+                   {"errors", json::array({std::move(entry)})},
+                   {"status", canonicalStatus(error.httpCode)}}}});
 }
 
 bool namesEtag(std::string_view header, std::string_view etag) {
@@ -144,7 +142,7 @@ bool namesEtag(std::string_view header, std::string_view etag) {
   return false;
 }
 
-ApiAnswer jsonAnswer(const json& body) { return {200, dump(body), textOf(body, "etag")}; }
+ApiAnswer jsonAnswer(const json& body) { return {200, dumped(body), textOf(body, "etag")}; }
 
 absl::StatusOr<json> parseObject(std::string_view body) {
   // Printing a value takes stack for each of its levels.

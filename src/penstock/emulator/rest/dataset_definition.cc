@@ -11,26 +11,26 @@ namespace penstock::emulator {
 namespace {
 
 using nlohmann::json;
-using Kind = KeptMember::Kind;
+using MemberKind = KeptMember::Kind;
 
 constexpr int64_t kMinTableExpirationMillis = 3600000;
 
 /// Beside these, name, location and times are kept.
 constexpr std::array<KeptMember, 14> kDatasetMembers{
-    {{"description", Kind::kText},
-     {"friendlyName", Kind::kText},
-     {"labels", Kind::kObject},
-     {"access", Kind::kList},
-     {"defaultTableExpirationMs", Kind::kInteger},
-     {"defaultPartitionExpirationMs", Kind::kInteger},
-     {"defaultEncryptionConfiguration", Kind::kObject},
-     {"isCaseInsensitive", Kind::kBoolean},
-     {"defaultCollation", Kind::kText},
-     {"defaultRoundingMode", Kind::kText},
-     {"maxTimeTravelHours", Kind::kInteger},
-     {"storageBillingModel", Kind::kText},
-     {"resourceTags", Kind::kObject},
-     {"externalCatalogDatasetOptions", Kind::kObject}}};
+    {{"description", MemberKind::kText},
+     {"friendlyName", MemberKind::kText},
+     {"labels", MemberKind::kObject},
+     {"access", MemberKind::kList},
+     {"defaultTableExpirationMs", MemberKind::kInteger},
+     {"defaultPartitionExpirationMs", MemberKind::kInteger},
+     {"defaultEncryptionConfiguration", MemberKind::kObject},
+     {"isCaseInsensitive", MemberKind::kBoolean},
+     {"defaultCollation", MemberKind::kText},
+     {"defaultRoundingMode", MemberKind::kText},
+     {"maxTimeTravelHours", MemberKind::kInteger},
+     {"storageBillingModel", MemberKind::kText},
+     {"resourceTags", MemberKind::kObject},
+     {"externalCatalogDatasetOptions", MemberKind::kObject}}};
 
 absl::StatusOr<json> checkedMembers(const json& body) {
   PENSTOCK_ASSIGN_OR_RETURN(json members, keptMembers(body, kDatasetMembers));

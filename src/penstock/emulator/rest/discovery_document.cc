@@ -42,8 +42,8 @@ json method(const char* id, const char* httpMethod, const std::string& path,
 const std::string kProject = "projects/{+projectId}";
 const std::string kDatasets = kProject + "/datasets";
 const std::string kDataset = kDatasets + "/{+datasetId}";
-const std::string kTables = kDataset + "/tables";
-const std::string kTable = kTables + "/{+tableId}";
+const std::string kTablesPath = kDataset + "/tables";
+const std::string kTablePath = kTablesPath + "/{+tableId}";
 const std::string kJobs = kProject + "/jobs";
 const std::string kQueries = kProject + "/queries";
 
@@ -71,15 +71,16 @@ json datasetMethods() {
 
 json tableMethods() {
   const json schemaUpdate = {{"autodetect_schema", queryParameter("boolean")}};
-  return {{"get", method("tables.get", "GET", kTable,
-                         {{"selectedFields", queryParameter("string")},
-                          {"view", queryParameter("string")}},
-                         nullptr, "Table")},
-          {"insert", method("tables.insert", "POST", kTables, json::object(), "Table", "Table")},
-          {"list", method("tables.list", "GET", kTables, paging(), nullptr, "TableList")},
-          {"patch", method("tables.patch", "PATCH", kTable, schemaUpdate, "Table", "Table")},
-          {"update", method("tables.update", "PUT", kTable, schemaUpdate, "Table", "Table")},
-          {"delete", method("tables.delete", "DELETE", kTable)}};
+  return {
+      {"get",
+       method("tables.get", "GET", kTablePath,
+              {{"selectedFields", queryParameter("string")}, {"view", queryParameter("string")}},
+              nullptr, "Table")},
+      {"insert", method("tables.insert", "POST", kTablesPath, json::object(), "Table", "Table")},
+      {"list", method("tables.list", "GET", kTablesPath, paging(), nullptr, "TableList")},
+      {"patch", method("tables.patch", "PATCH", kTablePath, schemaUpdate, "Table", "Table")},
+      {"update", method("tables.update", "PUT", kTablePath, schemaUpdate, "Table", "Table")},
+      {"delete", method("tables.delete", "DELETE", kTablePath)}};
 }
 
 json tabledataMethods() {
@@ -89,8 +90,9 @@ json tabledataMethods() {
   list["formatOptions.useInt64Timestamp"] = queryParameter("boolean");
   list["formatOptions.timestampOutputFormat"] = queryParameter("string");
   return {
-      {"list", method("tabledata.list", "GET", kTable + "/data", list, nullptr, "TableDataList")},
-      {"insertAll", method("tabledata.insertAll", "POST", kTable + "/insertAll", json::object(),
+      {"list",
+       method("tabledata.list", "GET", kTablePath + "/data", list, nullptr, "TableDataList")},
+      {"insertAll", method("tabledata.insertAll", "POST", kTablePath + "/insertAll", json::object(),
                            "TableDataInsertAllRequest", "TableDataInsertAllResponse")}};
 }
 

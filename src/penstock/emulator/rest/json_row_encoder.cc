@@ -10,6 +10,7 @@
 #include "penstock/emulator/rows/default_value.h"
 #include "penstock/emulator/rows/row_decoder.h"
 #include "penstock/emulator/rows/wire_reader.h"
+#include "penstock/emulator/rows/wire_writer.h"
 #include "penstock/emulator/service/row_rules.h"
 
 namespace penstock::emulator {
@@ -18,11 +19,6 @@ namespace {
 using google::protobuf::DescriptorProto;
 using google::protobuf::FieldDescriptorProto;
 using nlohmann::json;
-
-void appendVarint(uint64_t value, std::string& out) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
-}
 
 void appendTag(uint32_t number, WireReader::WireType type, std::string& out) {
   appendVarint(uint64_t{number} << 3 | type, out);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "penstock/emulator/json_dump.h"
 #include "penstock/emulator/rows/civil_time.h"
 
 namespace penstock::emulator {
@@ -15,10 +16,6 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxShownBytes = 200;
-
-std::string dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 std::optional<int64_t> wholeNumber(double value) {
   constexpr double kBound = 0x1p63;
@@ -74,7 +71,7 @@ std::optional<bool> booleanFromJson(const json& value) {
 
 std::optional<std::string> textFromJson(const json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number() || value.is_boolean()) return dump(value);
+  if (value.is_number() || value.is_boolean()) return dumped(value);
   return std::nullopt;
 }
 
@@ -97,7 +94,7 @@ std::optional<std::string> timestampFromJson(const json& value) {
 }
 
 std::string shownValue(const json& value) {
-  std::string text = value.is_string() ? value.get<std::string>() : dump(value);
+  std::string text = value.is_string() ? value.get<std::string>() : dumped(value);
   if (text.size() <= kMaxShownBytes) return text;
   size_t end = kMaxShownBytes;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;

@@ -4,11 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "penstock/emulator/json_dump.h"
+
 namespace penstock::emulator {
 namespace {
 
 using nlohmann::json;
-using Kind = KeptMember::Kind;
+using MemberKind = KeptMember::Kind;
 
 absl::Status wrongKind(std::string_view name, std::string_view wanted) {
   return base::invalidArgument("Invalid value for {}: must be {}", name, wanted);
@@ -16,20 +18,20 @@ absl::Status wrongKind(std::string_view name, std::string_view wanted) {
 
 absl::StatusOr<json> checkedMember(const json& value, const KeptMember& member) {
   switch (member.kind) {
-    case Kind::kText:
+    case MemberKind::kText:
       if (!value.is_string()) return wrongKind(member.name, "a string");
       return value;
-    case Kind::kInteger: {
+    case MemberKind::kInteger: {
       PENSTOCK_ASSIGN_OR_RETURN(const int64_t number, integerOf(value, member.name));
       return json(std::to_string(number));
     }
-    case Kind::kBoolean:
+    case MemberKind::kBoolean:
       if (!value.is_boolean()) return wrongKind(member.name, "true or false");
       return value;
-    case Kind::kObject:
+    case MemberKind::kObject:
       if (!value.is_object()) return wrongKind(member.name, "an object");
       return value;
-    case Kind::kList:
+    case MemberKind::kList:
       if (!value.is_array()) return wrongKind(member.name, "a list");
       return value;
   }
@@ -80,9 +82,7 @@ json patchedMembers(const std::string& kept, const json& patch,
   return patched;
 }
 
-std::string storedMembers(const json& members) {
-  return members.dump(-1, ' ', false, json::error_handler_t::replace);
-}
+std::string storedMembers(const json& members) { return dumped(members); }
 
 json membersOf(const std::string& stored) {
   json members = json::parse(stored, nullptr, false);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "penstock/base/text.h"
 #include "penstock/emulator/catalog/schema.h"
+#include "penstock/emulator/rows/utf8.h"
 
 namespace penstock::emulator {
 namespace {
@@ -16,14 +18,8 @@ constexpr size_t kMaxLabelCharacters = 63;
 
 bool isLower(char c) { return c >= 'a' && c <= 'z'; }
 bool isUpper(char c) { return c >= 'A' && c <= 'Z'; }
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
+using base::isDigit;
 bool isAscii(char c) { return static_cast<unsigned char>(c) < 0x80; }
-
-size_t characterCount(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
 
 /// Nothing that folding would change is in lower case.
 bool isLabelText(const std::string& text) {

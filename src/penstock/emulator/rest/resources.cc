@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "penstock/emulator/catalog/schema_json.h"
+#include "penstock/emulator/json_dump.h"
 #include "penstock/emulator/rest/kept_members.h"
 
 namespace penstock::emulator {
@@ -104,8 +105,7 @@ json tableListEntry(const Table& table) {
 }
 
 std::string listEtag(const json& entries) {
-  return fmt::format("{:016x}==",
-                     hashOf(entries.dump(-1, ' ', false, json::error_handler_t::replace)));
+  return fmt::format("{:016x}==", hashOf(dumped(entries)));
 }
 
 json projectResource(const std::string& project) {

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-Schema schemaOf(std::string_view fields) {
+Schema shownSchema(std::string_view fields) {
   return parseSchema(json{{"fields", json::parse(fields)}}).value();
 }
 
@@ -79,7 +79,7 @@ std::string scalarRow() {
 
 TEST(RowJson, WritesEveryScalarType) {
   EXPECT_EQ(
-      listed(schemaOf(kScalars), kScalarDescriptor, scalarRow()),
+      listed(shownSchema(kScalars), kScalarDescriptor, scalarRow()),
       R"json({"f":[{"v":"a \"quoted\"\n\u0001 naïve \\"},{"v":"-5"},{"v":"2.5"},{"v":"true"},)json"
       R"json({"v":"aGn/"},{"v":"1.785027723456789E9"},{"v":"2026-07-26"},{"v":"01:02:03.456789"},)json"
       R"json({"v":"2026-07-26T01:02:03.456789"},{"v":"1.25"},{"v":"1.5"},{"v":"POINT(1 2)"},)json"
@@ -87,7 +87,7 @@ TEST(RowJson, WritesEveryScalarType) {
 }
 
 TEST(RowJson, WritesAbsentColumnsAsNull) {
-  const Schema schema = schemaOf(R"([{"name": "a", "type": "STRING"},
+  const Schema schema = shownSchema(R"([{"name": "a", "type": "STRING"},
       {"name": "l", "type": "INTEGER", "mode": "REPEATED"},
       {"name": "s", "type": "RECORD", "fields": [{"name": "x", "type": "FLOAT"}]},
       {"name": "r", "type": "RANGE", "rangeElementType": {"type": "DATE"}}])");
@@ -97,7 +97,7 @@ TEST(RowJson, WritesAbsentColumnsAsNull) {
 
 TEST(RowJson, WritesTimestampsInTheFormThatIsAskedFor) {
   const Schema schema =
-      schemaOf(R"([{"name": "ts", "type": "TIMESTAMP", "timestampPrecision": "12"}])");
+      shownSchema(R"([{"name": "ts", "type": "TIMESTAMP", "timestampPrecision": "12"}])");
   const std::string descriptor =
       R"(name: "root" field { name: "ts" number: 1 label: LABEL_OPTIONAL type: TYPE_STRING })";
   const std::string row = MessageBytes().bytes(1, "2026-07-26T01:02:03.456789123456Z").text();
@@ -137,13 +137,13 @@ std::string nestedRow() {
 
 TEST(RowJson, WritesListsOfStructsAndRanges) {
   EXPECT_EQ(
-      listed(schemaOf(kNested), kNestedDescriptor, nestedRow()),
+      listed(shownSchema(kNested), kNestedDescriptor, nestedRow()),
       R"json({"f":[{"v":"7"},{"v":[{"v":{"f":[{"v":[{"v":"a"},{"v":"b"}]},{"v":"1.25"}]}},)json"
       R"json({"v":{"f":[{"v":[]},{"v":null}]}}]},{"v":"[1970-01-01, UNBOUNDED)"}]})json");
 }
 
 TEST(RowJson, WritesOnlySelectedFieldsInTheSchemasOrder) {
-  EXPECT_EQ(listed(schemaOf(kNested), kNestedDescriptor, nestedRow(), TimestampForm::kSeconds,
+  EXPECT_EQ(listed(shownSchema(kNested), kNestedDescriptor, nestedRow(), TimestampForm::kSeconds,
                    "items.price,ID"),
             R"({"f":[{"v":"7"},{"v":[{"v":{"f":[{"v":"1.25"}]}},{"v":{"f":[{"v":null}]}}]}]})");
 }

@@ -7,6 +7,7 @@
 
 #include "penstock/emulator/catalog/schema_change.h"
 #include "penstock/emulator/catalog/schema_json.h"
+#include "penstock/emulator/json_dump.h"
 #include "penstock/emulator/rest/api_call.h"
 #include "penstock/emulator/rest/kept_members.h"
 #include "penstock/emulator/rest/partitioning_rules.h"
@@ -17,24 +18,25 @@ namespace penstock::emulator {
 namespace {
 
 using nlohmann::json;
-using Kind = KeptMember::Kind;
+using MemberKind = KeptMember::Kind;
 
 constexpr size_t kMaxKeyColumns = 16;
 
 // Without maxStaleness: [M] the service takes it and never gives it back.
-constexpr std::array<KeptMember, 13> kTableMembers{{{"description", Kind::kText},
-                                                    {"friendlyName", Kind::kText},
-                                                    {"labels", Kind::kObject},
-                                                    {"expirationTime", Kind::kInteger},
-                                                    {"timePartitioning", Kind::kObject},
-                                                    {"rangePartitioning", Kind::kObject},
-                                                    {"clustering", Kind::kObject},
-                                                    {"requirePartitionFilter", Kind::kBoolean},
-                                                    {"encryptionConfiguration", Kind::kObject},
-                                                    {"tableConstraints", Kind::kObject},
-                                                    {"defaultCollation", Kind::kText},
-                                                    {"defaultRoundingMode", Kind::kText},
-                                                    {"resourceTags", Kind::kObject}}};
+constexpr std::array<KeptMember, 13> kTableMembers{
+    {{"description", MemberKind::kText},
+     {"friendlyName", MemberKind::kText},
+     {"labels", MemberKind::kObject},
+     {"expirationTime", MemberKind::kInteger},
+     {"timePartitioning", MemberKind::kObject},
+     {"rangePartitioning", MemberKind::kObject},
+     {"clustering", MemberKind::kObject},
+     {"requirePartitionFilter", MemberKind::kBoolean},
+     {"encryptionConfiguration", MemberKind::kObject},
+     {"tableConstraints", MemberKind::kObject},
+     {"defaultCollation", MemberKind::kText},
+     {"defaultRoundingMode", MemberKind::kText},
+     {"resourceTags", MemberKind::kObject}}};
 
 struct OtherKind {
   const char* member;
@@ -98,7 +100,7 @@ absl::Status checkPrimaryKey(const json& members, const Schema& schema) {
       return base::invalidArgument(
           "Invalid value for tableConstraints.primaryKey.columns: {} is not a column of the table "
           "that a key can have",
-          name.dump(-1, ' ', false, json::error_handler_t::replace));
+          dumped(name));
     }
   }
   return absl::OkStatus();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "penstock/base/text.h"
+
 namespace penstock::emulator {
 namespace {
 
@@ -78,7 +80,7 @@ std::optional<Decimal> withSign(const Words& magnitude, bool negative, DecimalTy
   return Decimal{negative ? negated(magnitude) : magnitude};
 }
 
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
+using base::isDigit;
 
 /// The decimal exponent behind 'e'; nothing when it is no number. Saturates far outside any bound.
 std::optional<int> readExponent(std::string_view text) {

@@ -13,6 +13,7 @@
 
 #include "penstock/emulator/rows/civil_time.h"
 #include "penstock/emulator/rows/wire_reader.h"
+#include "penstock/emulator/rows/wire_writer.h"
 
 namespace penstock::emulator {
 namespace {
@@ -41,11 +42,6 @@ std::optional<FieldType> typeOfPrefix(std::string_view word) {
     if (restTypeName(type) == word) return type;
   }
   return std::nullopt;
-}
-
-void appendVarint(uint64_t value, std::string& out) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
 }
 
 int64_t microsOf(base::WallTime time) {

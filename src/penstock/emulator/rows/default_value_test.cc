@@ -17,7 +17,8 @@ using ::testing::MatchesRegex;
 // 2026-07-26T01:02:03.456789Z
 constexpr base::WallTime kNow{std::chrono::microseconds(1785027723456789)};
 
-Field column(FieldType type, const std::string& expression, FieldMode mode = FieldMode::kNullable) {
+Field columnWithDefault(FieldType type, const std::string& expression,
+                        FieldMode mode = FieldMode::kNullable) {
   Field field;
   field.name = "c";
   field.type = type;
@@ -62,75 +63,87 @@ class DefaultRow {
 
 absl::Status problemOf(FieldType type, const std::string& expression,
                        FieldMode mode = FieldMode::kNullable) {
-  return DefaultValue::parse(column(type, expression, mode)).status();
+  return DefaultValue::parse(columnWithDefault(type, expression, mode)).status();
 }
 
 TEST(DefaultValue, ReadsLiteralsOfEveryType) {
-  EXPECT_EQ(DefaultRow(column(FieldType::kString, " 'a\\'b' ")).text(), "a'b");
-  EXPECT_EQ(DefaultRow(column(FieldType::kString, "\"\"\"two\nlines\"\"\"")).text(), "two\nlines");
-  EXPECT_EQ(DefaultRow(column(FieldType::kString, "r'\\d'")).text(), "\\d");
-  EXPECT_EQ(DefaultRow(column(FieldType::kString, "''")).text(), "");
-  EXPECT_EQ(DefaultRow(column(FieldType::kBytes, "b'\\xff\\x00'")).text(),
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kString, " 'a\\'b' ")).text(), "a'b");
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kString, "\"\"\"two\nlines\"\"\"")).text(),
+            "two\nlines");
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kString, "r'\\d'")).text(), "\\d");
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kString, "''")).text(), "");
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kBytes, "b'\\xff\\x00'")).text(),
             std::string("\xFF\0", 2));
-  EXPECT_EQ(DefaultRow(column(FieldType::kInt64, "-12")).value().integer, -12);
-  EXPECT_EQ(DefaultRow(column(FieldType::kInt64, "0x1F")).value().integer, 31);
-  EXPECT_EQ(DefaultRow(column(FieldType::kFloat64, "1.5e-3")).value().real, 0.0015);
-  EXPECT_EQ(DefaultRow(column(FieldType::kFloat64, "7")).value().real, 7);
-  EXPECT_EQ(DefaultRow(column(FieldType::kBool, "true")).value().integer, 1);
-  EXPECT_EQ(DefaultRow(column(FieldType::kBool, "FALSE")).value().integer, 0);
-  EXPECT_EQ(DefaultRow(column(FieldType::kDate, "DATE '2026-07-26'")).value().integer,
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kInt64, "-12")).value().integer, -12);
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kInt64, "0x1F")).value().integer, 31);
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kFloat64, "1.5e-3")).value().real, 0.0015);
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kFloat64, "7")).value().real, 7);
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kBool, "true")).value().integer, 1);
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kBool, "FALSE")).value().integer, 0);
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kDate, "DATE '2026-07-26'")).value().integer,
             *dateFromText("2026-07-26"));
-  EXPECT_EQ(DefaultRow(column(FieldType::kDate, "'2026-07-26'")).value().integer,
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kDate, "'2026-07-26'")).value().integer,
             *dateFromText("2026-07-26"));
-  EXPECT_EQ(DefaultRow(column(FieldType::kTime, "TIME \"01:02:03\"")).value().integer,
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kTime, "TIME \"01:02:03\"")).value().integer,
             *timeFromText("01:02:03"));
-  EXPECT_EQ(DefaultRow(column(FieldType::kDatetime, "DATE '2026-07-26'")).value().integer,
-            *datetimeFromText("2026-07-26"));
-  EXPECT_EQ(DefaultRow(column(FieldType::kTimestamp, "TIMESTAMP '2026-07-26 01:02:03.456789+00'"))
+  EXPECT_EQ(
+      DefaultRow(columnWithDefault(FieldType::kDatetime, "DATE '2026-07-26'")).value().integer,
+      *datetimeFromText("2026-07-26"));
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kTimestamp,
+                                         "TIMESTAMP '2026-07-26 01:02:03.456789+00'"))
                 .value()
                 .integer,
             1785027723456789);
+  EXPECT_EQ(decimalText(DefaultRow(columnWithDefault(FieldType::kNumeric, "1.25")).value().decimal,
+                        kNumericType),
+            "1.25");
   EXPECT_EQ(
-      decimalText(DefaultRow(column(FieldType::kNumeric, "1.25")).value().decimal, kNumericType),
-      "1.25");
-  EXPECT_EQ(decimalText(DefaultRow(column(FieldType::kBignumeric, "NUMERIC '-3'")).value().decimal,
-                        kBignumericType),
-            "-3");
-  EXPECT_EQ(DefaultRow(column(FieldType::kJson, "JSON '{\"k\": 1}'")).text(), "{\"k\": 1}");
-  EXPECT_EQ(DefaultRow(column(FieldType::kGeography, "ST_GEOGPOINT(-1.5, 2)")).text(),
+      decimalText(
+          DefaultRow(columnWithDefault(FieldType::kBignumeric, "NUMERIC '-3'")).value().decimal,
+          kBignumericType),
+      "-3");
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kJson, "JSON '{\"k\": 1}'")).text(),
+            "{\"k\": 1}");
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kGeography, "ST_GEOGPOINT(-1.5, 2)")).text(),
             "POINT(-1.5 2)");
-  EXPECT_EQ(DefaultRow(column(FieldType::kString, "NULL")).value().kind, RowNode::Kind::kNull);
-  EXPECT_TRUE(DefaultValue::parse(column(FieldType::kStruct, "NULL"))->isNull());
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kString, "NULL")).value().kind,
+            RowNode::Kind::kNull);
+  EXPECT_TRUE(DefaultValue::parse(columnWithDefault(FieldType::kStruct, "NULL"))->isNull());
 }
 
 TEST(DefaultValue, ReadsArrays) {
-  const DefaultRow numbers(column(FieldType::kInt64, "[1, -2,3]", FieldMode::kRepeated));
+  const DefaultRow numbers(columnWithDefault(FieldType::kInt64, "[1, -2,3]", FieldMode::kRepeated));
   ASSERT_EQ(numbers.elements().size(), 3u);
   EXPECT_EQ(numbers.elements()[1].integer, -2);
-  const DefaultRow texts(column(FieldType::kString, "ARRAY['a', 'b']", FieldMode::kRepeated));
+  const DefaultRow texts(
+      columnWithDefault(FieldType::kString, "ARRAY['a', 'b']", FieldMode::kRepeated));
   ASSERT_EQ(texts.elements().size(), 2u);
   EXPECT_EQ(texts.elements()[1].text, "b");
-  EXPECT_TRUE(
-      DefaultRow(column(FieldType::kString, "[]", FieldMode::kRepeated)).elements().empty());
+  EXPECT_TRUE(DefaultRow(columnWithDefault(FieldType::kString, "[]", FieldMode::kRepeated))
+                  .elements()
+                  .empty());
 }
 
 TEST(DefaultValue, CallsTheFunctionsThatTheServiceAllows) {
-  EXPECT_EQ(DefaultRow(column(FieldType::kTimestamp, "CURRENT_TIMESTAMP()")).value().integer,
-            1785027723456789);
-  EXPECT_EQ(DefaultRow(column(FieldType::kTimestamp, "current_timestamp")).value().integer,
-            1785027723456789);
-  EXPECT_EQ(DefaultRow(column(FieldType::kDate, "CURRENT_DATE()")).value().integer,
+  EXPECT_EQ(
+      DefaultRow(columnWithDefault(FieldType::kTimestamp, "CURRENT_TIMESTAMP()")).value().integer,
+      1785027723456789);
+  EXPECT_EQ(
+      DefaultRow(columnWithDefault(FieldType::kTimestamp, "current_timestamp")).value().integer,
+      1785027723456789);
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kDate, "CURRENT_DATE()")).value().integer,
             *dateFromText("2026-07-26"));
-  EXPECT_EQ(DefaultRow(column(FieldType::kDatetime, "CURRENT_DATETIME")).value().integer,
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kDatetime, "CURRENT_DATETIME")).value().integer,
             1785027723456789);
-  EXPECT_EQ(DefaultRow(column(FieldType::kTime, "CURRENT_TIME()")).value().integer,
+  EXPECT_EQ(DefaultRow(columnWithDefault(FieldType::kTime, "CURRENT_TIME()")).value().integer,
             *timeFromText("01:02:03.456789"));
-  EXPECT_THAT(DefaultRow(column(FieldType::kString, "GENERATE_UUID()")).text(),
+  EXPECT_THAT(DefaultRow(columnWithDefault(FieldType::kString, "GENERATE_UUID()")).text(),
               MatchesRegex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"));
-  const double random = DefaultRow(column(FieldType::kFloat64, "RAND()")).value().real;
+  const double random = DefaultRow(columnWithDefault(FieldType::kFloat64, "RAND()")).value().real;
   EXPECT_GE(random, 0);
   EXPECT_LT(random, 1);
-  EXPECT_THAT(DefaultRow(column(FieldType::kString, "SESSION_USER()")).text(), HasSubstr("@"));
+  EXPECT_THAT(DefaultRow(columnWithDefault(FieldType::kString, "SESSION_USER()")).text(),
+              HasSubstr("@"));
 }
 
 TEST(DefaultValue, SaysWhatIsWrongWithAnExpression) {

@@ -156,9 +156,9 @@ int64_t integerOf(WireForm form, const WireValue& value) {
   return isUnsigned(form) ? static_cast<int64_t>(value.unsignedValue) : value.integer;
 }
 
-using Problem = std::optional<std::string>;
+using ValueProblem = std::optional<std::string>;
 
-Problem convertDate(WireForm form, const WireValue& value, RowNode& node) {
+ValueProblem convertDate(WireForm form, const WireValue& value, RowNode& node) {
   if (form == WireForm::kText) {
     const std::optional<int64_t> date = dateFromText(value.bytes);
     if (!date) return fmt::format("'{}' is not a valid DATE literal", value.bytes);
@@ -174,7 +174,7 @@ Problem convertDate(WireForm form, const WireValue& value, RowNode& node) {
   return std::nullopt;
 }
 
-Problem convertCivil(FieldType type, WireForm form, const WireValue& value, RowNode& node) {
+ValueProblem convertCivil(FieldType type, WireForm form, const WireValue& value, RowNode& node) {
   const bool isTime = type == FieldType::kTime;
   const bool isText = form == WireForm::kText;
   const std::optional<int64_t> micros =
@@ -189,7 +189,7 @@ Problem convertCivil(FieldType type, WireForm form, const WireValue& value, RowN
   return fmt::format("{} is not a valid packed {} value", value.integer, restTypeName(type));
 }
 
-Problem convertTimestamp(WireForm form, const WireValue& value, RowNode& node) {
+ValueProblem convertTimestamp(WireForm form, const WireValue& value, RowNode& node) {
   TimestampValue timestamp;
   if (form == WireForm::kText) {
     const std::optional<TimestampValue> parsed = timestampFromText(value.bytes);
@@ -218,7 +218,7 @@ Problem convertTimestamp(WireForm form, const WireValue& value, RowNode& node) {
   return std::nullopt;
 }
 
-Problem convertDecimal(FieldType type, WireForm form, const WireValue& value, RowNode& node) {
+ValueProblem convertDecimal(FieldType type, WireForm form, const WireValue& value, RowNode& node) {
   const DecimalType decimalType = type == FieldType::kNumeric ? kNumericType : kBignumericType;
   std::optional<Decimal> decimal;
   switch (form) {
@@ -259,14 +259,14 @@ Problem convertDecimal(FieldType type, WireForm form, const WireValue& value, Ro
   return fmt::format("the value is out of range of {}", restTypeName(type));
 }
 
-Problem convertText(FieldType type, const WireValue& value, RowNode& node) {
+ValueProblem convertText(FieldType type, const WireValue& value, RowNode& node) {
   if (!isValidUtf8(value.bytes))
     return fmt::format("the {} is not valid UTF-8", restTypeName(type));
   node.text = value.bytes;
   return std::nullopt;
 }
 
-Problem convert(const FieldPlan& plan, WireForm form, const WireValue& value, RowNode& node) {
+ValueProblem convert(const FieldPlan& plan, WireForm form, const WireValue& value, RowNode& node) {
   node.kind = RowNode::Kind::kScalar;
   switch (plan.type) {
     case FieldType::kBool:
@@ -435,7 +435,7 @@ std::optional<RowProblem> RowDecoder::decodeNumber(const FieldPlan& field, WireR
     return std::nullopt;
   }
   const uint32_t target = valueNode(field, column);
-  if (Problem problem = convert(field, field.form, value, nodes_[target]))
+  if (ValueProblem problem = convert(field, field.form, value, nodes_[target]))
     return RowProblem{field.path, *problem};
   return std::nullopt;
 }
@@ -466,7 +466,7 @@ std::optional<RowProblem> RowDecoder::decodeValue(const FieldPlan& field, std::s
     default:
       break;
   }
-  if (Problem problem = convert(field, form, value, nodes_[target]))
+  if (ValueProblem problem = convert(field, form, value, nodes_[target]))
     return RowProblem{field.path, *problem};
   return std::nullopt;
 }

@@ -12,14 +12,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Field column(std::string name, FieldType type, FieldMode mode = FieldMode::kNullable) {
-  Field field;
-  field.name = std::move(name);
-  field.type = type;
-  field.mode = mode;
-  return field;
-}
-
 Field structColumn(std::string name, std::vector<Field> fields,
                    FieldMode mode = FieldMode::kNullable) {
   Field field = column(std::move(name), FieldType::kStruct, mode);

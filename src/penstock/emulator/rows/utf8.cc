@@ -1,5 +1,6 @@
 #include "penstock/emulator/rows/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -53,6 +54,12 @@ bool isValidUtf8(std::string_view bytes) {
     left -= length;
   }
   return true;
+}
+
+size_t characterCount(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
 }
 
 }  // namespace penstock::emulator

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "penstock/emulator/json_dump.h"
 #include "penstock/emulator/service/stream_name.h"
 
 namespace penstock::emulator {
@@ -314,7 +315,7 @@ Fault toFault(uint64_t id, const FaultRule& rule, std::string_view method,
 
 FaultRules::AdminAnswer failure(int httpCode, std::string_view message) {
   const json body = {{"error", {{"code", httpCode}, {"message", message}}}};
-  return {httpCode, body.dump(-1, ' ', false, json::error_handler_t::replace)};
+  return {httpCode, dumped(body)};
 }
 
 }  // namespace
@@ -421,7 +422,7 @@ FaultRules::AdminAnswer FaultRules::handleAdmin(std::string_view httpMethod,
     for (const auto& [id, entry] : rules_) {
       list.push_back(describeRule(id, entry->rule, entry->matched, entry->struck));
     }
-    return {200, json{{"rules", list}}.dump(-1, ' ', false, json::error_handler_t::replace)};
+    return {200, dumped(json{{"rules", list}})};
   }
   if (httpMethod == "DELETE") {
     if (idParameter.empty()) {

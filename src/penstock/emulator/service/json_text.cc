@@ -3,14 +3,15 @@
 #include <bitset>
 #include <cstddef>
 
+#include "penstock/base/text.h"
 #include "penstock/emulator/rows/utf8.h"
 
 namespace penstock::emulator {
 namespace {
 
-constexpr size_t kMaxDepth = 500;
+constexpr size_t kMaxJsonDepth = 500;
 
-bool isDigit(char character) { return character >= '0' && character <= '9'; }
+using base::isDigit;
 
 bool isHexDigit(char character) {
   return isDigit(character) || (character >= 'a' && character <= 'f') ||
@@ -85,7 +86,7 @@ class Walk {
   }
 
   bool open(bool isObject) {
-    if (depth_ == kMaxDepth) return false;
+    if (depth_ == kMaxJsonDepth) return false;
     isObject_[depth_++] = isObject;
     opened_ = true;
     return true;
@@ -147,7 +148,7 @@ class Walk {
 
   const char* at_;
   const char* const end_;
-  std::bitset<kMaxDepth> isObject_;
+  std::bitset<kMaxJsonDepth> isObject_;
   size_t depth_ = 0;
   bool opened_ = false;
 };

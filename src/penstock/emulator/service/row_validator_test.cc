@@ -8,6 +8,7 @@
 
 #include "penstock/base/random.h"
 #include "penstock/emulator/storage/row_store.h"
+#include "penstock/emulator/testing/row_bytes.h"
 
 namespace penstock::emulator {
 namespace {
@@ -17,14 +18,6 @@ using google::protobuf::FieldDescriptorProto;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Type = FieldDescriptorProto::Type;
-
-Field column(const std::string& name, FieldType type, FieldMode mode = FieldMode::kNullable) {
-  Field field;
-  field.name = name;
-  field.type = type;
-  field.mode = mode;
-  return field;
-}
 
 Type protoTypeOf(FieldType type) {
   switch (type) {

@@ -8,15 +8,17 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "penstock/base/text.h"
+
 namespace penstock::emulator {
 namespace {
 
-bool isDigit(char character) { return character >= '0' && character <= '9'; }
+using base::isDigit;
 
 /// Walks a text from its head.
-class Scanner {
+class ValueScanner {
  public:
-  explicit Scanner(std::string_view text) : left_(text) {}
+  explicit ValueScanner(std::string_view text) : left_(text) {}
 
   [[nodiscard]] bool atEnd() const { return left_.empty(); }
   bool take(char expected) {
@@ -65,7 +67,7 @@ class Scanner {
 // How deep the coordinates of a shape are nested: POINT (1 2), LINESTRING (1 2, 3 4), ...
 enum class Shape { kPosition, kPositions, kLists, kListsOfLists };
 
-bool takePosition(Scanner& scanner) {
+bool takePosition(ValueScanner& scanner) {
   double longitude = 0;
   double latitude = 0;
   scanner.skipSpace();
@@ -75,7 +77,7 @@ bool takePosition(Scanner& scanner) {
 }
 
 template <typename TakeOne>
-bool takeList(Scanner& scanner, const TakeOne& takeOne) {
+bool takeList(ValueScanner& scanner, const TakeOne& takeOne) {
   scanner.skipSpace();
   if (!scanner.take('(')) return false;
   do {
@@ -86,7 +88,7 @@ bool takeList(Scanner& scanner, const TakeOne& takeOne) {
   return scanner.take(')');
 }
 
-bool takeCoordinates(Scanner& scanner, Shape shape) {
+bool takeCoordinates(ValueScanner& scanner, Shape shape) {
   switch (shape) {
     case Shape::kPosition: {
       scanner.skipSpace();
@@ -110,7 +112,7 @@ bool takeCoordinates(Scanner& scanner, Shape shape) {
   return false;
 }
 
-bool takeWellKnownText(Scanner& scanner, int depth) {
+bool takeWellKnownText(ValueScanner& scanner, int depth) {
   constexpr int kMaxDepth = 32;
   const std::string keyword = scanner.takeWord();
   scanner.skipSpace();
@@ -125,7 +127,7 @@ bool takeWellKnownText(Scanner& scanner, int depth) {
                                                      {"MULTIPOINT", Shape::kPositions},
                                                      {"MULTILINESTRING", Shape::kLists},
                                                      {"MULTIPOLYGON", Shape::kListsOfLists}}};
-  Scanner ahead = scanner;
+  ValueScanner ahead = scanner;
   const bool isEmpty = ahead.takeWord() == "EMPTY";
   for (const Keyword& known : kKeywords) {
     if (known.name != keyword) continue;
@@ -163,10 +165,10 @@ bool isHexadecimal(std::string_view text) {
 }
 
 // "1Y2M": numbers each followed by one of `units`, in their order, each at most once.
-bool takeIsoParts(Scanner& scanner, std::string_view units, bool fraction, int& parts) {
+bool takeIsoParts(ValueScanner& scanner, std::string_view units, bool fraction, int& parts) {
   size_t nextUnit = 0;
   for (;;) {
-    Scanner ahead = scanner;
+    ValueScanner ahead = scanner;
     if (!ahead.takeSignedDigits(12)) return true;
     const bool hasFraction = fraction && ahead.take('.');
     if (hasFraction && !ahead.takeDigits(9)) return false;
@@ -183,7 +185,7 @@ bool takeIsoParts(Scanner& scanner, std::string_view units, bool fraction, int& 
 }
 
 bool isIsoDuration(std::string_view text) {
-  Scanner scanner(text);
+  ValueScanner scanner(text);
   int parts = 0;
   if (!scanner.take('P') || !takeIsoParts(scanner, "YMWD", false, parts)) return false;
   if (scanner.take('T')) {
@@ -198,9 +200,9 @@ bool isIsoDuration(std::string_view text) {
 
 bool isGeographyText(std::string_view text) {
   if (text.empty()) return false;
-  Scanner scanner(text);
+  ValueScanner scanner(text);
   scanner.skipSpace();
-  Scanner head = scanner;
+  ValueScanner head = scanner;
   if (head.take('{')) return isGeoJson(text);
   if (text.starts_with("00") || text.starts_with("01")) {
     return text.size() >= 10 && isHexadecimal(text);
@@ -212,7 +214,7 @@ bool isGeographyText(std::string_view text) {
 
 bool isIntervalText(std::string_view text) {
   if (text.starts_with('P')) return isIsoDuration(text);
-  Scanner scanner(text);
+  ValueScanner scanner(text);
   const bool date = scanner.takeSignedDigits(5) && scanner.take('-') && scanner.takeDigits(6) &&
                     scanner.take(' ') && scanner.takeSignedDigits(7) && scanner.take(' ');
   if (!date) return false;

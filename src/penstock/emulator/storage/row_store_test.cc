@@ -24,7 +24,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-constexpr StoredTableId kTable = 7;
+constexpr StoredTableId kTableId = 7;
 
 std::unique_ptr<RowStore> openStore(const std::string& path, const RowStoreOptions& options = {}) {
   absl::StatusOr<std::unique_ptr<RowStore>> store = RowStore::open(path, options);
@@ -59,19 +59,19 @@ std::vector<std::string> read(RowStore& store, StoredTableId table, uint64_t sta
 }
 
 std::string onlySegment(const std::string& directory) {
-  return fmt::format("{}/tables/{}/{}", directory, kTable, segmentName(0));
+  return fmt::format("{}/tables/{}/{}", directory, kTableId, segmentName(0));
 }
 
 TEST(RowStore, GivesBackRowsInTheOrderOfTheirAppends) {
   const TemporaryDirectory directory;
   const auto store = openStore(directory.path());
   const RowDescriptorPtr descriptor = intern(*store, "descriptor");
-  ASSERT_TRUE(append(*store, kTable, *descriptor, {"a", "", "ccc"}).ok());
-  ASSERT_TRUE(append(*store, kTable, *descriptor, {std::string(300, 'd')}).ok());
+  ASSERT_TRUE(append(*store, kTableId, *descriptor, {"a", "", "ccc"}).ok());
+  ASSERT_TRUE(append(*store, kTableId, *descriptor, {std::string(300, 'd')}).ok());
 
-  EXPECT_THAT(read(*store, kTable), ElementsAre("a", "", "ccc", std::string(300, 'd')));
-  EXPECT_EQ(store->size(kTable)->rows, 4u);
-  EXPECT_EQ(store->size(kTable)->bytes, 304u);
+  EXPECT_THAT(read(*store, kTableId), ElementsAre("a", "", "ccc", std::string(300, 'd')));
+  EXPECT_EQ(store->size(kTableId)->rows, 4u);
+  EXPECT_EQ(store->size(kTableId)->bytes, 304u);
   EXPECT_THAT(read(*store, 8), IsEmpty());
 }
 
@@ -84,19 +84,19 @@ TEST(RowStore, ReadsARangeFromTheMiddleOfManySegments) {
   const RowDescriptorPtr descriptor = intern(*store, "descriptor");
   for (int index = 0; index < 300; index += 3) {
     ASSERT_TRUE(
-        append(*store, kTable, *descriptor,
+        append(*store, kTableId, *descriptor,
                {std::to_string(index), std::to_string(index + 1), std::to_string(index + 2)})
             .ok());
   }
   for (const uint64_t start : {0u, 1u, 2u, 3u, 77u, 150u, 298u, 299u}) {
-    const std::vector<std::string> rows = read(*store, kTable, start, 5);
+    const std::vector<std::string> rows = read(*store, kTableId, start, 5);
     ASSERT_THAT(rows, SizeIs(std::min<uint64_t>(5, 300 - start)));
     for (size_t index = 0; index < rows.size(); ++index) {
       EXPECT_EQ(rows[index], std::to_string(start + index));
     }
   }
-  EXPECT_THAT(read(*store, kTable, 300, 5), IsEmpty());
-  EXPECT_THAT(read(*store, kTable), SizeIs(300));
+  EXPECT_THAT(read(*store, kTableId, 300, 5), IsEmpty());
+  EXPECT_THAT(read(*store, kTableId), SizeIs(300));
 }
 
 TEST(RowStore, HasEverythingAfterARestartAndGoesOn) {
@@ -105,16 +105,17 @@ TEST(RowStore, HasEverythingAfterARestartAndGoesOn) {
   options.segmentBytes = 400;
   for (int run = 0; run < 20; ++run) {
     const auto store = openStore(directory.path(), options);
-    EXPECT_EQ(store->size(kTable)->rows, static_cast<uint64_t>(run));
-    EXPECT_EQ(store->size(kTable)->bytes, static_cast<uint64_t>(run) * 50);
+    EXPECT_EQ(store->size(kTableId)->rows, static_cast<uint64_t>(run));
+    EXPECT_EQ(store->size(kTableId)->bytes, static_cast<uint64_t>(run) * 50);
     const RowDescriptorPtr descriptor = intern(*store, "descriptor " + std::to_string(run % 3));
     ASSERT_TRUE(
-        append(*store, kTable, *descriptor, {std::string(50, static_cast<char>('a' + run))}).ok());
+        append(*store, kTableId, *descriptor, {std::string(50, static_cast<char>('a' + run))})
+            .ok());
   }
   const auto store = openStore(directory.path(), options);
   int row = 0;
-  const absl::StatusOr<uint64_t> visited =
-      store->read(kTable, 0, 100, [&](std::string_view bytes, const RowDescriptorPtr& descriptor) {
+  const absl::StatusOr<uint64_t> visited = store->read(
+      kTableId, 0, 100, [&](std::string_view bytes, const RowDescriptorPtr& descriptor) {
         EXPECT_EQ(bytes, std::string(50, static_cast<char>('a' + row)));
         EXPECT_EQ(descriptor->bytes, "descriptor " + std::to_string(row % 3));
         ++row;
@@ -132,24 +133,24 @@ TEST(RowStore, CutsATornAppendAtEveryLength) {
   {
     const auto store = openStore(directory.path());
     const RowDescriptorPtr descriptor = intern(*store, "descriptor");
-    ASSERT_TRUE(append(*store, kTable, *descriptor, {"first", "second"}).ok());
+    ASSERT_TRUE(append(*store, kTableId, *descriptor, {"first", "second"}).ok());
     wholeSize = std::filesystem::file_size(onlySegment(directory.path()));
-    ASSERT_TRUE(append(*store, kTable, *descriptor, {"third", "fourth"}).ok());
+    ASSERT_TRUE(append(*store, kTableId, *descriptor, {"third", "fourth"}).ok());
   }
   const absl::StatusOr<std::string> content = readWholeFile(onlySegment(directory.path()));
   ASSERT_TRUE(content.ok());
   for (uint64_t length = wholeSize; length < content->size(); ++length) {
     ASSERT_TRUE(writeWholeFile(onlySegment(directory.path()), content->substr(0, length)).ok());
     const auto store = openStore(directory.path());
-    EXPECT_EQ(store->size(kTable)->rows, 2u) << "cut at " << length;
-    ASSERT_TRUE(append(*store, kTable, *intern(*store, "descriptor"), {"new"}).ok());
-    EXPECT_THAT(read(*store, kTable), ElementsAre("first", "second", "new"));
+    EXPECT_EQ(store->size(kTableId)->rows, 2u) << "cut at " << length;
+    ASSERT_TRUE(append(*store, kTableId, *intern(*store, "descriptor"), {"new"}).ok());
+    EXPECT_THAT(read(*store, kTableId), ElementsAre("first", "second", "new"));
   }
   // A flipped bit in the last record counts as torn, too.
   std::string flipped = *content;
   flipped.back() ^= 1;
   ASSERT_TRUE(writeWholeFile(onlySegment(directory.path()), flipped).ok());
-  EXPECT_THAT(read(*openStore(directory.path()), kTable), ElementsAre("first", "second"));
+  EXPECT_THAT(read(*openStore(directory.path()), kTableId), ElementsAre("first", "second"));
   base::setLogHook({});
 }
 
@@ -158,18 +159,18 @@ TEST(RowStore, ReportsDamageInFrontOfTheEndInsteadOfCuttingGoodRows) {
   {
     const auto store = openStore(directory.path());
     const RowDescriptorPtr descriptor = intern(*store, "descriptor");
-    ASSERT_TRUE(append(*store, kTable, *descriptor, {"first row of some length"}).ok());
-    ASSERT_TRUE(append(*store, kTable, *descriptor, {"second row"}).ok());
+    ASSERT_TRUE(append(*store, kTableId, *descriptor, {"first row of some length"}).ok());
+    ASSERT_TRUE(append(*store, kTableId, *descriptor, {"second row"}).ok());
   }
   std::string content = *readWholeFile(onlySegment(directory.path()));
   content[kSegmentHeaderBytes + kRecordHeaderBytes + 5] ^= 1;
   ASSERT_TRUE(writeWholeFile(onlySegment(directory.path()), content).ok());
 
   const auto store = openStore(directory.path());
-  const absl::Status status = store->size(kTable).status();
+  const absl::Status status = store->size(kTableId).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()), HasSubstr(onlySegment(directory.path())));
-  EXPECT_EQ(append(*store, kTable, *intern(*store, "descriptor"), {"third"}).code(),
+  EXPECT_EQ(append(*store, kTableId, *intern(*store, "descriptor"), {"third"}).code(),
             absl::StatusCode::kDataLoss);
 }
 
@@ -180,12 +181,12 @@ TEST(RowStore, ReportsADescriptorThatIsMissingOrDamaged) {
     const auto store = openStore(directory.path());
     const RowDescriptorPtr descriptor = intern(*store, "descriptor");
     id = descriptor->id;
-    ASSERT_TRUE(append(*store, kTable, *descriptor, {"row"}).ok());
+    ASSERT_TRUE(append(*store, kTableId, *descriptor, {"row"}).ok());
   }
   const std::string path = directory.path() + "/descriptors/" + id;
   const auto readOne = [&] {
     return openStore(directory.path())
-        ->read(kTable, 0, 1,
+        ->read(kTableId, 0, 1,
                [](std::string_view, const RowDescriptorPtr&) { return absl::OkStatus(); })
         .status();
   };
@@ -200,13 +201,13 @@ TEST(RowStore, SurvivesASegmentThatWasJustBegun) {
   const TemporaryDirectory directory;
   {
     const auto store = openStore(directory.path());
-    ASSERT_TRUE(append(*store, kTable, *intern(*store, "descriptor"), {"row"}).ok());
+    ASSERT_TRUE(append(*store, kTableId, *intern(*store, "descriptor"), {"row"}).ok());
   }
-  std::ofstream(fmt::format("{}/tables/{}/{}", directory.path(), kTable, segmentName(1))) << "PS";
+  std::ofstream(fmt::format("{}/tables/{}/{}", directory.path(), kTableId, segmentName(1))) << "PS";
   const auto store = openStore(directory.path());
-  EXPECT_EQ(store->size(kTable)->rows, 1u);
-  ASSERT_TRUE(append(*store, kTable, *intern(*store, "descriptor"), {"next"}).ok());
-  EXPECT_THAT(read(*store, kTable), ElementsAre("row", "next"));
+  EXPECT_EQ(store->size(kTableId)->rows, 1u);
+  ASSERT_TRUE(append(*store, kTableId, *intern(*store, "descriptor"), {"next"}).ok());
+  EXPECT_THAT(read(*store, kTableId), ElementsAre("row", "next"));
 }
 
 // A child appends as fast as it can and reports each acknowledged append until it is killed: all of
@@ -224,18 +225,18 @@ TEST(RowStore, KeepsEveryAcknowledgedAppendThroughAKill) {
     acknowledged = killAfter(goal, [&](const ReportProgress& report) {
       auto store = RowStore::open(directory.path(), options);
       auto descriptor = (*store)->internDescriptor("descriptor");
-      for (uint64_t next = (*store)->size(kTable)->rows / 2;; ++next) {
+      for (uint64_t next = (*store)->size(kTableId)->rows / 2;; ++next) {
         RowFramer framer;
         framer.add(std::to_string(next) + " begin");
         framer.add(std::to_string(next) + " end" + filler);
-        if (!(*store)->append(kTable, **descriptor, framer.rows()).ok()) return;
+        if (!(*store)->append(kTableId, **descriptor, framer.rows()).ok()) return;
         report(next + 1);
       }
     });
     ASSERT_GE(acknowledged, goal);
 
     const auto store = openStore(directory.path(), options);
-    const std::vector<std::string> rows = read(*store, kTable);
+    const std::vector<std::string> rows = read(*store, kTableId);
     ASSERT_GE(rows.size(), 2 * acknowledged);
     ASSERT_LE(rows.size(), 2 * acknowledged + 2);
     ASSERT_EQ(rows.size() % 2, 0u);
@@ -289,9 +290,9 @@ TEST(RowStore, DropsATableWithItsFilesAndRefusesItsLateAppends) {
 TEST(RowStore, EndsAReadWithTheVisitorsStatus) {
   const TemporaryDirectory directory;
   const auto store = openStore(directory.path());
-  ASSERT_TRUE(append(*store, kTable, *intern(*store, "descriptor"), {"a", "b"}).ok());
+  ASSERT_TRUE(append(*store, kTableId, *intern(*store, "descriptor"), {"a", "b"}).ok());
   int seen = 0;
-  const auto visited = store->read(kTable, 0, 10, [&](std::string_view, const RowDescriptorPtr&) {
+  const auto visited = store->read(kTableId, 0, 10, [&](std::string_view, const RowDescriptorPtr&) {
     ++seen;
     return absl::CancelledError("enough");
   });
@@ -308,18 +309,18 @@ TEST(RowStore, RefusesAnAppendThatCannotBeWrittenAndGoesOn) {
     ::signal(SIGXFSZ, SIG_IGN);
     const auto store = openStore(directory.path());
     const RowDescriptorPtr descriptor = intern(*store, "descriptor");
-    bool good = append(*store, kTable, *descriptor, {"before"}).ok();
+    bool good = append(*store, kTableId, *descriptor, {"before"}).ok();
     const rlimit limit{4096, RLIM_INFINITY};
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    good = good && !append(*store, kTable, *descriptor, {std::string(10'000, 'x')}).ok();
-    good = good && append(*store, kTable, *descriptor, {"after"}).ok();
-    good = good && read(*store, kTable) == std::vector<std::string>{"before", "after"};
+    good = good && !append(*store, kTableId, *descriptor, {std::string(10'000, 'x')}).ok();
+    good = good && append(*store, kTableId, *descriptor, {"after"}).ok();
+    good = good && read(*store, kTableId) == std::vector<std::string>{"before", "after"};
     ::_exit(good ? 0 : 1);
   }
   int status = 0;
   ::waitpid(child, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  EXPECT_THAT(read(*openStore(directory.path()), kTable), ElementsAre("before", "after"));
+  EXPECT_THAT(read(*openStore(directory.path()), kTableId), ElementsAre("before", "after"));
 }
 
 /// What this process has read from files so far.
@@ -335,7 +336,7 @@ uint64_t bytesRead() {
 // Five gigabytes made of sparse segments: only the last one's tail may be read when a table opens.
 TEST(RowStore, OpensAHugeTableByReadingOnlyTheEndOfItsLastSegment) {
   const TemporaryDirectory directory;
-  const std::string folder = fmt::format("{}/tables/{}", directory.path(), kTable);
+  const std::string folder = fmt::format("{}/tables/{}", directory.path(), kTableId);
   std::filesystem::create_directories(folder);
   constexpr uint64_t kSegments = 80;
   constexpr uint64_t kSegmentBytes = 64ull << 20;
@@ -349,10 +350,10 @@ TEST(RowStore, OpensAHugeTableByReadingOnlyTheEndOfItsLastSegment) {
   }
   const uint64_t before = bytesRead();
   const auto store = openStore(directory.path());
-  EXPECT_EQ(store->size(kTable)->rows, kSegments * kRows);
-  EXPECT_EQ(store->size(kTable)->bytes, kSegments * kSegmentBytes);
-  ASSERT_TRUE(append(*store, kTable, *intern(*store, "descriptor"), {"last"}).ok());
-  EXPECT_THAT(read(*store, kTable, kSegments * kRows, 10), ElementsAre("last"));
+  EXPECT_EQ(store->size(kTableId)->rows, kSegments * kRows);
+  EXPECT_EQ(store->size(kTableId)->bytes, kSegments * kSegmentBytes);
+  ASSERT_TRUE(append(*store, kTableId, *intern(*store, "descriptor"), {"last"}).ok());
+  EXPECT_THAT(read(*store, kTableId, kSegments * kRows, 10), ElementsAre("last"));
   EXPECT_LT(bytesRead() - before, 1u << 20);
 }
 

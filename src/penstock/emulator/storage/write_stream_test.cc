@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr StoredTableId kTable = 7;
+constexpr StoredTableId kStreamsTable = 7;
 
 class WriteStreamTest : public ::testing::Test {
  protected:
@@ -39,12 +39,12 @@ class WriteStreamTest : public ::testing::Test {
   }
 
   WriteStreamPtr create(StreamType type) {
-    auto stream = store_->createStream(kTable, type, 1234567);
+    auto stream = store_->createStream(kStreamsTable, type, 1234567);
     EXPECT_TRUE(stream.ok()) << stream.status();
     return *stream;
   }
   WriteStreamPtr find(const std::string& id) {
-    auto stream = store_->findStream(kTable, id);
+    auto stream = store_->findStream(kStreamsTable, id);
     EXPECT_TRUE(stream.ok()) << stream.status();
     return *stream;
   }
@@ -58,18 +58,18 @@ class WriteStreamTest : public ::testing::Test {
 
   std::vector<std::string> visible(uint64_t start = 0, uint64_t count = UINT64_MAX) {
     std::vector<std::string> rows;
-    const auto read =
-        store_->read(kTable, start, count, [&](std::string_view row, const RowDescriptorPtr&) {
-          rows.emplace_back(row);
-          return absl::OkStatus();
-        });
+    const auto read = store_->read(kStreamsTable, start, count,
+                                   [&](std::string_view row, const RowDescriptorPtr&) {
+                                     rows.emplace_back(row);
+                                     return absl::OkStatus();
+                                   });
     EXPECT_TRUE(read.ok()) << read.status();
     return rows;
   }
 
   /// The only segment of the table.
   [[nodiscard]] std::string segment() const {
-    return fmt::format("{}/tables/{}/{}", directory_.path(), kTable, segmentName(0));
+    return fmt::format("{}/tables/{}/{}", directory_.path(), kStreamsTable, segmentName(0));
   }
 
   const TemporaryDirectory directory_;
@@ -111,7 +111,7 @@ TEST_F(WriteStreamTest, ShowsRowsOfACommittedStreamAtOnce) {
   const WriteStreamPtr stream = create(StreamType::kCommitted);
   ASSERT_TRUE(append(*stream, 0, {"a", "b"}).ok());
   EXPECT_THAT(visible(), ElementsAre("a", "b"));
-  EXPECT_EQ(store_->size(kTable)->rows, 2u);
+  EXPECT_EQ(store_->size(kStreamsTable)->rows, 2u);
 }
 
 TEST_F(WriteStreamTest, ShowsRowsOfABufferedStreamUpToTheOffsetFlushedLast) {
@@ -122,7 +122,7 @@ TEST_F(WriteStreamTest, ShowsRowsOfABufferedStreamUpToTheOffsetFlushedLast) {
 
   ASSERT_TRUE(stream->flush(1).ok());  // inclusive, and in the middle of an append
   EXPECT_THAT(visible(), ElementsAre("a", "bb"));
-  EXPECT_EQ(store_->size(kTable)->bytes, 3u);
+  EXPECT_EQ(store_->size(kStreamsTable)->bytes, 3u);
   EXPECT_EQ(codeOf(stream->flush(1)), StreamErrorCode::kOffsetAlreadyExists);
   EXPECT_EQ(codeOf(stream->flush(0)), StreamErrorCode::kOffsetAlreadyExists);
   EXPECT_EQ(stream->flush(0).code(), absl::StatusCode::kAlreadyExists);
@@ -132,8 +132,8 @@ TEST_F(WriteStreamTest, ShowsRowsOfABufferedStreamUpToTheOffsetFlushedLast) {
   ASSERT_TRUE(stream->flush(3).ok());
   EXPECT_THAT(visible(), ElementsAre("a", "bb", "ccc", "dddd"));
   EXPECT_THAT(visible(1, 2), ElementsAre("bb", "ccc"));
-  EXPECT_EQ(store_->size(kTable)->rows, 4u);
-  EXPECT_EQ(store_->size(kTable)->bytes, 10u);
+  EXPECT_EQ(store_->size(kStreamsTable)->rows, 4u);
+  EXPECT_EQ(store_->size(kStreamsTable)->bytes, 10u);
 }
 
 TEST_F(WriteStreamTest, RefusesCallsThatTheTypeDoesNotTake) {
@@ -145,7 +145,7 @@ TEST_F(WriteStreamTest, RefusesCallsThatTheTypeDoesNotTake) {
   for (const StreamType type : {StreamType::kCommitted, StreamType::kBuffered}) {
     const WriteStreamPtr stream = create(type);
     ASSERT_TRUE(stream->finalize().ok());
-    const auto problems = store_->commitStreams(kTable, {stream}, 1);
+    const auto problems = store_->commitStreams(kStreamsTable, {stream}, 1);
     EXPECT_EQ(codeOf(problems->front()), StreamErrorCode::kInvalidStreamType);
   }
 }
@@ -170,7 +170,7 @@ TEST_F(WriteStreamTest, CommitsAllStreamsOfOneCallOrNone) {
   ASSERT_TRUE(first->finalize().ok());
   ASSERT_TRUE(empty->finalize().ok());
 
-  auto problems = store_->commitStreams(kTable, {first, second, empty}, 99);
+  auto problems = store_->commitStreams(kStreamsTable, {first, second, empty}, 99);
   ASSERT_THAT(*problems, SizeIs(3));
   EXPECT_TRUE((*problems)[0].ok());
   EXPECT_EQ(codeOf((*problems)[1]), StreamErrorCode::kInvalidStreamState);
@@ -178,17 +178,17 @@ TEST_F(WriteStreamTest, CommitsAllStreamsOfOneCallOrNone) {
   EXPECT_FALSE(first->view()->committed);
 
   ASSERT_TRUE(second->finalize().ok());
-  problems = store_->commitStreams(kTable, {first, second, empty}, 99);
+  problems = store_->commitStreams(kStreamsTable, {first, second, empty}, 99);
   for (const absl::Status& problem : *problems) EXPECT_TRUE(problem.ok()) << problem;
   EXPECT_THAT(visible(), ElementsAre("a", "b", "c"));
   EXPECT_THAT(visible(2, 1), ElementsAre("c"));
   for (const WriteStreamPtr& stream : {first, second, empty}) {
     EXPECT_TRUE(stream->view()->committed);
     EXPECT_EQ(stream->view()->committedMicros, 99);
-    EXPECT_EQ(codeOf(store_->commitStreams(kTable, {stream}, 100)->front()),
+    EXPECT_EQ(codeOf(store_->commitStreams(kStreamsTable, {stream}, 100)->front()),
               StreamErrorCode::kStreamAlreadyCommitted);
   }
-  EXPECT_EQ(store_->size(kTable)->rows, 3u);
+  EXPECT_EQ(store_->size(kStreamsTable)->rows, 3u);
 }
 
 TEST_F(WriteStreamTest, KeepsEverythingThroughARestart) {
@@ -211,14 +211,14 @@ TEST_F(WriteStreamTest, KeepsEverythingThroughARestart) {
   EXPECT_EQ(*append(*find(buffered), 3, {"b3"}), 3u);
   ASSERT_TRUE(find(buffered)->flush(3).ok());
   EXPECT_EQ(codeOf(append(*find(pending), 1, {"x"})), StreamErrorCode::kStreamFinalized);
-  EXPECT_TRUE(store_->commitStreams(kTable, {find(pending), find(empty)}, 5)->front().ok());
+  EXPECT_TRUE(store_->commitStreams(kStreamsTable, {find(pending), find(empty)}, 5)->front().ok());
   reopen();
   for (const std::string& id : {pending, empty}) {
     const auto view = find(id)->view();
     EXPECT_TRUE(view->committed);
     EXPECT_EQ(view->committedMicros, 5);
     EXPECT_EQ(view->createdMicros, 1234567);
-    EXPECT_EQ(codeOf(store_->commitStreams(kTable, {find(id)}, 6)->front()),
+    EXPECT_EQ(codeOf(store_->commitStreams(kStreamsTable, {find(id)}, 6)->front()),
               StreamErrorCode::kStreamAlreadyCommitted);
   }
   EXPECT_EQ(find(committed)->view()->rows, 3u);
@@ -248,20 +248,21 @@ TEST_F(WriteStreamTest, ForgetsAChangeWhoseRecordWasNeverWritten) {
   EXPECT_EQ(find(committed)->view()->rows, 0u);
   crashDuring([&] { return find(buffered)->flush(0).ok(); });
   EXPECT_EQ(find(buffered)->view()->visibleRows, 0u);
-  crashDuring([&] { return store_->commitStreams(kTable, {find(pending)}, 5)->front().ok(); });
+  crashDuring(
+      [&] { return store_->commitStreams(kStreamsTable, {find(pending)}, 5)->front().ok(); });
   EXPECT_FALSE(find(pending)->view()->committed);
 
   // Another record takes the place before the streams are looked at.
   crashDuring([&] { return find(buffered)->flush(1).ok(); });
   RowFramer framer;
   framer.add("default");
-  ASSERT_TRUE(store_->append(kTable, *descriptor_, framer.rows()).ok());
+  ASSERT_TRUE(store_->append(kStreamsTable, *descriptor_, framer.rows()).ok());
   reopen();
   EXPECT_EQ(find(buffered)->view()->visibleRows, 0u);
   EXPECT_EQ(find(committed)->view()->rows, 0u);
   EXPECT_EQ(*append(*find(committed), 0, {"c0"}), 0u);
   EXPECT_TRUE(find(buffered)->flush(1).ok());
-  EXPECT_TRUE(store_->commitStreams(kTable, {find(pending)}, 5)->front().ok());
+  EXPECT_TRUE(store_->commitStreams(kStreamsTable, {find(pending)}, 5)->front().ok());
   EXPECT_THAT(visible(), ElementsAre("before", "default", "c0", "b0", "b1", "p0"));
 }
 
@@ -291,7 +292,7 @@ TEST_F(WriteStreamTest, ReadsAcrossManySegmentsOfTableAndStream) {
     EXPECT_THAT(visible(row, 1), ElementsAre(expected[row]));
     bytes += expected[row].size();
   }
-  EXPECT_EQ(store_->size(kTable)->bytes, bytes);
+  EXPECT_EQ(store_->size(kStreamsTable)->bytes, bytes);
 }
 
 TEST_F(WriteStreamTest, FindsNoStreamUnderAnotherNameOrTableOrAfterADrop) {
@@ -300,19 +301,20 @@ TEST_F(WriteStreamTest, FindsNoStreamUnderAnotherNameOrTableOrAfterADrop) {
   const std::string id = stream->id();
   for (const std::string& other : {"x" + id, id.substr(1), std::string("Cic"), std::string(),
                                    std::string(16, '0'), std::string("../") + id}) {
-    EXPECT_EQ(codeOf(store_->findStream(kTable, other)), StreamErrorCode::kStreamNotFound) << other;
+    EXPECT_EQ(codeOf(store_->findStream(kStreamsTable, other)), StreamErrorCode::kStreamNotFound)
+        << other;
   }
-  EXPECT_EQ(codeOf(store_->findStream(kTable + 1, id)), StreamErrorCode::kStreamNotFound);
-  ASSERT_TRUE(store_->drop(kTable).ok());
+  EXPECT_EQ(codeOf(store_->findStream(kStreamsTable + 1, id)), StreamErrorCode::kStreamNotFound);
+  ASSERT_TRUE(store_->drop(kStreamsTable).ok());
   EXPECT_EQ(codeOf(append(*stream, 1, {"b"})), StreamErrorCode::kTableNotFound);
-  EXPECT_EQ(codeOf(store_->findStream(kTable, id)), StreamErrorCode::kStreamNotFound);
+  EXPECT_EQ(codeOf(store_->findStream(kStreamsTable, id)), StreamErrorCode::kStreamNotFound);
   EXPECT_THAT(*store_->storedTables(), IsEmpty());
 }
 
 TEST_F(WriteStreamTest, ReportsAStateThatIsDamaged) {
   const std::string id = create(StreamType::kBuffered)->id();
   const std::string path =
-      fmt::format("{}/tables/{}/streams/{}/state", directory_.path(), kTable, id);
+      fmt::format("{}/tables/{}/streams/{}/state", directory_.path(), kStreamsTable, id);
   ASSERT_TRUE(writeWholeFile(path, std::string(192, 'x')).ok());
   reopen();
   const absl::Status status = find(id)->view().status();

@@ -11,7 +11,7 @@
 namespace penstock::emulator {
 namespace {
 
-constexpr StoredTableId kTable = 7;
+constexpr StoredTableId kStreamsTable = 7;
 constexpr int64_t kAppends = 200;
 
 /// Writers of every type into one table, beside readers: what is visible of each stream is always
@@ -35,7 +35,7 @@ TEST(WriteStreamThreads, ShowReadersOnlyBeginningsOfStreams) {
     writers.emplace_back([&, name = std::string(name)] {
       const bool buffered = name[0] == 'b';
       const WriteStreamPtr stream = *store->createStream(
-          kTable, buffered ? StreamType::kBuffered : StreamType::kCommitted, 1);
+          kStreamsTable, buffered ? StreamType::kBuffered : StreamType::kCommitted, 1);
       for (int64_t offset = 0; offset < kAppends; ++offset) {
         EXPECT_TRUE(append(*stream, offset, name).ok());
         if (buffered && offset % 3 == 2) {
@@ -48,26 +48,26 @@ TEST(WriteStreamThreads, ShowReadersOnlyBeginningsOfStreams) {
     });
   }
   writers.emplace_back([&] {
-    const WriteStreamPtr first = *store->createStream(kTable, StreamType::kPending, 1);
-    const WriteStreamPtr second = *store->createStream(kTable, StreamType::kPending, 1);
+    const WriteStreamPtr first = *store->createStream(kStreamsTable, StreamType::kPending, 1);
+    const WriteStreamPtr second = *store->createStream(kStreamsTable, StreamType::kPending, 1);
     for (int64_t offset = 0; offset < kAppends; ++offset) {
       EXPECT_TRUE(append(*first, offset, "p1").ok());
       EXPECT_TRUE(append(*second, offset, "p2").ok());
     }
     EXPECT_TRUE(first->finalize().ok());
     EXPECT_TRUE(second->finalize().ok());
-    EXPECT_TRUE(store->commitStreams(kTable, {first, second}, 2).ok());
+    EXPECT_TRUE(store->commitStreams(kStreamsTable, {first, second}, 2).ok());
   });
 
   std::atomic<bool> done{false};
   const auto countVisible = [&] {
     std::map<std::string, int64_t> next;
-    const auto read =
-        store->read(kTable, 0, UINT64_MAX, [&](std::string_view row, const RowDescriptorPtr&) {
-          const std::string name(row.substr(0, 2));
-          EXPECT_EQ(row.substr(3), std::to_string(next[name]++));
-          return absl::OkStatus();
-        });
+    const auto read = store->read(kStreamsTable, 0, UINT64_MAX,
+                                  [&](std::string_view row, const RowDescriptorPtr&) {
+                                    const std::string name(row.substr(0, 2));
+                                    EXPECT_EQ(row.substr(3), std::to_string(next[name]++));
+                                    return absl::OkStatus();
+                                  });
     EXPECT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(next["p1"], next["p2"]);
     return next;
@@ -79,7 +79,7 @@ TEST(WriteStreamThreads, ShowReadersOnlyBeginningsOfStreams) {
   done = true;
   reader.join();
   for (const auto& [name, count] : countVisible()) EXPECT_EQ(count, kAppends) << name;
-  EXPECT_EQ(store->size(kTable)->rows, static_cast<uint64_t>(6 * kAppends));
+  EXPECT_EQ(store->size(kStreamsTable)->rows, static_cast<uint64_t>(6 * kAppends));
 }
 
 }  // namespace

@@ -22,6 +22,14 @@ std::string bytesOf(std::string_view hex) {
   return bytes;
 }
 
+Field column(std::string name, FieldType type, FieldMode mode) {
+  Field field;
+  field.name = std::move(name);
+  field.type = type;
+  field.mode = mode;
+  return field;
+}
+
 google::protobuf::DescriptorProto descriptorOf(std::string_view text) {
   google::protobuf::DescriptorProto descriptor;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(std::string(text), &descriptor))

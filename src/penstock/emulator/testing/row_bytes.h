@@ -5,10 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "penstock/emulator/catalog/schema.h"
+
 namespace penstock::emulator {
 
 /// "0A 05 61" as bytes.
 [[nodiscard]] std::string bytesOf(std::string_view hex);
+
+[[nodiscard]] Field column(std::string name, FieldType type, FieldMode mode = FieldMode::kNullable);
 
 /// A DescriptorProto out of protobuf's text format; a test fails when it cannot be read.
 [[nodiscard]] google::protobuf::DescriptorProto descriptorOf(std::string_view text);

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "penstock/base/text.h"
+
 /// The walk over a structural index: what a token is and where it ends. The index says only where
 /// tokens begin, so each function here looks at all of the bytes up to the next token. Everything
 /// is strict RFC 8259.
@@ -50,7 +52,7 @@ struct JsonCursor {
 
 constexpr bool isJsonWhitespace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-constexpr bool isDigit(char c) { return c >= '0' && c <= '9'; }
+using base::isDigit;
 
 /// The last byte of the next token, which is not whitespace: what lies between is.
 inline const char* lastByte(const JsonCursor& cursor) {

@@ -10,8 +10,6 @@
 namespace penstock::runtime {
 namespace {
 
-constexpr uint64_t kKeptHeadBytes = 256;  // of an over-long element, for messages
-
 class ArrayReader final : public SplitReader, public RecordOrigins {
  public:
   ArrayReader(RecordReaderInput input, const RecordReaderOptions& options)
@@ -115,7 +113,8 @@ class ArrayReader final : public SplitReader, public RecordOrigins {
       batch.records.push_back(
           std::string_view(longHead_).substr(0, longHead_.size() - kRecordPadding));
     } else {
-      batch.records.emplace_back(at(scanner_.elementBegin()), std::min(length, kKeptHeadBytes));
+      batch.records.emplace_back(at(scanner_.elementBegin()),
+                                 std::min<uint64_t>(length, kKeptHeadBytes));
     }
     return false;
   }
@@ -151,7 +150,7 @@ class ArrayReader final : public SplitReader, public RecordOrigins {
     skipping_ = true;
     longBegin_ = scanner_.elementBegin();
     longLine_ = bufferLines_ + countLines(buffer_.offset(), longBegin_) + 1;
-    longHead_.assign(at(longBegin_), std::min(length, kKeptHeadBytes));
+    longHead_.assign(at(longBegin_), std::min<uint64_t>(length, kKeptHeadBytes));
     longHead_.append(kRecordPadding, '\0');
     return true;
   }

@@ -8,7 +8,6 @@
 namespace penstock::runtime {
 namespace {
 
-constexpr uint64_t kKeptHeadBytes = 256;  // of an over-long message, for messages
 constexpr uint64_t kMaxMessageBytes = INT32_MAX;
 constexpr size_t kMaxLengthBytes = 10;
 

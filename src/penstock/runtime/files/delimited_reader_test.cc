@@ -25,8 +25,6 @@ std::string framed(std::string_view message) {
   return varint(message.size()) + std::string(message);
 }
 
-std::string errorOf(const ReadRecords& read) { return std::string(base::messageOf(read.status)); }
-
 TEST(DelimitedReader, ReadsMessagesBehindTheirLengths) {
   const TestFolder folder;
   const std::string large(300, 'x');

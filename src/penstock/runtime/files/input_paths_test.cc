@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string errorOf(const std::vector<std::string>& arguments) {
+std::string errorOfPaths(const std::vector<std::string>& arguments) {
   const auto found = findInputs(arguments);
   return found.ok() ? "no error" : std::string(base::messageOf(found.status()));
 }
@@ -30,7 +30,8 @@ TEST(InputPaths, TakesFilesInTheOrderGiven) {
 }
 
 TEST(InputPaths, NamesAMissingFile) {
-  EXPECT_EQ(errorOf({"/nowhere/x.json"}), "cannot open /nowhere/x.json: No such file or directory");
+  EXPECT_EQ(errorOfPaths({"/nowhere/x.json"}),
+            "cannot open /nowhere/x.json: No such file or directory");
 }
 
 TEST(InputPaths, WalksFoldersSortedAndLeavesOutHiddenNames) {
@@ -60,7 +61,7 @@ TEST(InputPaths, FollowsLinksToFoldersWithoutGoingRound) {
 TEST(InputPaths, RefusesAFolderWithoutFiles) {
   const TestFolder folder;
   folder.write("data/_SUCCESS", "");
-  EXPECT_THAT(errorOf({folder.at("data")}), HasSubstr("holds no file to load"));
+  EXPECT_THAT(errorOfPaths({folder.at("data")}), HasSubstr("holds no file to load"));
 }
 
 TEST(InputPaths, ExpandsPatterns) {
@@ -71,7 +72,7 @@ TEST(InputPaths, ExpandsPatterns) {
   const auto found = findInputs(std::vector<std::string>{folder.at("[ab]*.json")});
   ASSERT_TRUE(found.ok());
   EXPECT_THAT(found->paths, ElementsAre(a, b));
-  EXPECT_EQ(errorOf({folder.at("*.csv")}), "no file matches " + folder.at("*.csv"));
+  EXPECT_EQ(errorOfPaths({folder.at("*.csv")}), "no file matches " + folder.at("*.csv"));
 }
 
 TEST(InputPaths, PrefersAFileToThePatternOfTheSameName) {
@@ -94,9 +95,9 @@ TEST(InputPaths, ReadsAFileOnceHoweverOftenItIsReached) {
 }
 
 TEST(InputPaths, RefusesStandardInputGivenTwiceAndNothingAtAll) {
-  EXPECT_THAT(errorOf({"-", "-"}), HasSubstr("given twice"));
-  EXPECT_THAT(errorOf({""}), HasSubstr("name is empty"));
-  EXPECT_THAT(errorOf({}), HasSubstr("no input"));
+  EXPECT_THAT(errorOfPaths({"-", "-"}), HasSubstr("given twice"));
+  EXPECT_THAT(errorOfPaths({""}), HasSubstr("name is empty"));
+  EXPECT_THAT(errorOfPaths({}), HasSubstr("no input"));
 }
 
 /// Root may list every folder: this thread opens files as nobody does. Without effect for others,
@@ -120,7 +121,7 @@ TEST(InputPaths, NamesAFolderThatCannotBeListed) {
   std::filesystem::permissions(folder.at("closed"), perms::none);
   {
     const FilesAsNobody nobody;
-    EXPECT_THAT(errorOf({folder.at("closed")}), HasSubstr("closed: Permission denied"));
+    EXPECT_THAT(errorOfPaths({folder.at("closed")}), HasSubstr("closed: Permission denied"));
   }
   std::filesystem::permissions(folder.at("closed"), perms::owner_all);
 }

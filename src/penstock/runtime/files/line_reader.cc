@@ -12,8 +12,6 @@
 namespace penstock::runtime {
 namespace {
 
-constexpr size_t kKeptHeadBytes = 256;  // of an over-long line, for messages
-
 class LineReader final : public SplitReader, public RecordOrigins {
  public:
   LineReader(RecordReaderInput input, bool align, uint64_t rangeEnd,

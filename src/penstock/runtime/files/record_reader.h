@@ -48,6 +48,9 @@ struct RecordReaderInput {
 [[nodiscard]] std::unique_ptr<SplitReader> makeDelimitedReader(RecordReaderInput input,
                                                                const RecordReaderOptions& options);
 
+/// Of a record that is too long, this much is kept: for messages.
+constexpr size_t kKeptHeadBytes = 256;
+
 /// "the line is 20 bytes long, at most 10 are taken".
 [[nodiscard]] std::string describeTooLong(std::string_view kind, uint64_t bytes, uint64_t limit);
 

@@ -83,6 +83,8 @@ std::string contentOf(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
+std::string errorOf(const ReadRecords& read) { return std::string(base::messageOf(read.status)); }
+
 ReadRecords readToEnd(SplitReader& reader) {
   ReadRecords all;
   RecordBatch batch;

@@ -43,6 +43,9 @@ struct ReadRecords {
 };
 
 /// Reads `reader` to its end or its first error.
+/// What ended the reading; empty if nothing did.
+[[nodiscard]] std::string errorOf(const ReadRecords& read);
+
 [[nodiscard]] ReadRecords readToEnd(SplitReader& reader);
 
 /// Opens `inputs` and reads all splits, one after the other; `status` may be that of the opening.

@@ -10,6 +10,7 @@
 #include "penstock/bigquery/schema/schema_json.h"
 #include "penstock/bigquery/sink/append_call.h"
 #include "penstock/bigquery/sink/table_admin.h"
+#include "penstock/bigquery/sink/testing/rows_and_columns.h"
 
 namespace penstock::bigquery {
 
