@@ -7,6 +7,6 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
 
-[ -f build/release/CTestTestfile.cmake ] || say "building everything (ten minutes or so the first time)"
+[ -f build/release/CTestTestfile.cmake ] || say "building everything (five to fifteen minutes the first time)"
 scripts/build.sh release
 scripts/run-tests.sh release "$@"

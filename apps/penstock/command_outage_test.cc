@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "apps/penstock/testing/restartable_emulator.h"
+#include "penstock/base/sanitizers.h"
 
 namespace penstock::command {
 namespace {
@@ -71,7 +72,7 @@ TEST_F(CommandOutage, AnEmulatorThatStopsAnsweringStallsTheLoadWithinItsBounds) 
   EXPECT_EQ(result.exitCode, 0) << result.error;
   EXPECT_EQ(lastLine(result.out)["rows"], kRows);
   EXPECT_EQ(rowsInTable(), kRows) << "none is lost, none repeated";
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !PENSTOCK_ADDRESS_SANITIZER && !PENSTOCK_THREAD_SANITIZER
   // 6 MB were seen: 2 MiB in flight, a block of the input, gRPC's buffers for one connection.
   constexpr int64_t kMostBytes = 16'000'000;
   EXPECT_LT(result.peakMemoryBytes, kMostBytes) << "of 100 MB of input";

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "apps/penstock/testing/command_fixtures.h"
+#include "penstock/base/sanitizers.h"
 
 namespace penstock::command {
 namespace {
@@ -109,7 +110,7 @@ TEST_F(CommandRun, AnsweresVersionHelpAndNothing) {
 }
 
 TEST_F(CommandRun, MemoryDoesNotGrowWithTheInput) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if PENSTOCK_ADDRESS_SANITIZER || PENSTOCK_THREAD_SANITIZER
   GTEST_SKIP() << "a sanitizer's own memory would be measured";
 #endif
   std::string block;

@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <new>
 
-#ifdef __SANITIZE_ADDRESS__
+#include "penstock/base/sanitizers.h"
+
+#if PENSTOCK_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
 #endif
 
@@ -47,7 +49,7 @@ char* mapSlab() {
   if (before != 0) ::munmap(begin, before);
   ::munmap(begin + before + kSlabBytes, kSlabBytes - before);
   ::madvise(begin + before, kSlabBytes, MADV_HUGEPAGE);  // a wish: small pages do as well
-#ifdef __SANITIZE_ADDRESS__
+#if PENSTOCK_ADDRESS_SANITIZER
   // A free chunk of the heap may be known only by one of a slab, where LeakSanitizer does not look.
   __lsan_register_root_region(begin + before, kSlabBytes);
 #endif
@@ -55,7 +57,7 @@ char* mapSlab() {
 }
 
 void unmapSlab(char* memory) {
-#ifdef __SANITIZE_ADDRESS__
+#if PENSTOCK_ADDRESS_SANITIZER
   __lsan_unregister_root_region(memory, kSlabBytes);
 #endif
   ::munmap(memory, kSlabBytes);

@@ -17,6 +17,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "penstock/base/sanitizers.h"
 #include "penstock/emulator/storage/segment.h"
 #include "penstock/emulator/testing/local_emulator.h"
 #include "penstock/emulator/testing/temporary_directory.h"
@@ -30,7 +31,7 @@ using std::chrono::steady_clock;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if PENSTOCK_ADDRESS_SANITIZER || PENSTOCK_THREAD_SANITIZER
 constexpr bool kSanitized = true;  // memory and time are not ours then
 #else
 constexpr bool kSanitized = false;

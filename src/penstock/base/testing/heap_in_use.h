@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#include "penstock/base/sanitizers.h"
+
+#if PENSTOCK_ADDRESS_SANITIZER || PENSTOCK_THREAD_SANITIZER
 #define PENSTOCK_SANITIZED_HEAP
 // NOLINTNEXTLINE(bugprone-reserved-identifier): the sanitizers' own; Debian's GCC has no header
 extern "C" size_t __sanitizer_get_current_allocated_bytes();

@@ -147,17 +147,17 @@ absl::StatusOr<bool> ArrayScanner::scanLiteral(const char* data, uint64_t dataOf
   return false;
 }
 
-absl::StatusOr<bool> ArrayScanner::followBrackets(const char* block, uint64_t blockBegin,
-                                                  uint64_t brackets) {
+absl::StatusOr<bool> ArrayScanner::followBrackets(const char* data, uint64_t dataOffset,
+                                                  uint64_t blockBegin, uint64_t brackets) {
   while (brackets != 0) {
     const int position = std::countr_zero(brackets);
     brackets &= brackets - 1;
-    const char c = block[position];
-    const bool brace = (c & 0x20) != 0;  // { } have the bit, [ ] do not
+    const uint64_t where = blockBegin + static_cast<uint64_t>(position);
+    const char c = data[where - dataOffset];  // the block may begin before the data
+    const bool brace = (c & 0x20) != 0;       // { } have the bit, [ ] do not
     if (c == '{' || c == '[') {
       if (nesting_.depth == kMaxDepth) {
-        return broken(blockBegin + static_cast<uint64_t>(position),
-                      fmt::format("brackets are nested more than {} deep", kMaxDepth));
+        return broken(where, fmt::format("brackets are nested more than {} deep", kMaxDepth));
       }
       const uint64_t bit = uint64_t{1} << (nesting_.depth % 64);
       uint64_t& word = nesting_.openBraces[nesting_.depth / 64];
@@ -169,12 +169,11 @@ absl::StatusOr<bool> ArrayScanner::followBrackets(const char* block, uint64_t bl
     const bool openedByBrace =
         ((nesting_.openBraces[nesting_.depth / 64] >> (nesting_.depth % 64)) & 1U) != 0;
     if (openedByBrace != brace) {
-      return broken(blockBegin + static_cast<uint64_t>(position),
-                    fmt::format("{} closes what {} opened: the element's end cannot be told", c,
-                                openedByBrace ? '{' : '['));
+      return broken(where, fmt::format("{} closes what {} opened: the element's end cannot be told",
+                                       c, openedByBrace ? '{' : '['));
     }
     if (nesting_.depth == 0) {
-      at_ = blockBegin + static_cast<uint64_t>(position) + 1;
+      at_ = where + 1;
       return true;
     }
   }
@@ -219,8 +218,8 @@ absl::StatusOr<bool> ArrayScanner::scanContainer(const char* data, uint64_t data
     const uint64_t brackets = masks.bracket & ~inside & valid & beforeBad;
 
     if (!whole) nestingBefore_ = nesting_;
-    const char* block = data + (blockBegin - dataOffset);
-    PENSTOCK_ASSIGN_OR_RETURN(const bool complete, followBrackets(block, blockBegin, brackets));
+    PENSTOCK_ASSIGN_OR_RETURN(const bool complete,
+                              followBrackets(data, dataOffset, blockBegin, brackets));
     if (complete) return true;
     if (bad != 0) {
       const int position = std::countr_zero(bad);

@@ -68,7 +68,8 @@ class ArrayScanner {
   absl::StatusOr<bool> scanContainer(const char* data, uint64_t dataOffset, size_t size);
   absl::StatusOr<bool> scanString(const char* data, uint64_t dataOffset, size_t size);
   absl::StatusOr<bool> scanLiteral(const char* data, uint64_t dataOffset, size_t size);
-  absl::StatusOr<bool> followBrackets(const char* block, uint64_t blockBegin, uint64_t brackets);
+  absl::StatusOr<bool> followBrackets(const char* data, uint64_t dataOffset, uint64_t blockBegin,
+                                      uint64_t brackets);
   /// The classes of the block that at_ is in.
   const BlockMasks& masksAt(const char* data, uint64_t dataOffset, uint64_t end);
 
