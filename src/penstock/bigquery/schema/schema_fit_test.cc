@@ -59,6 +59,22 @@ TEST(SchemaFit, NamesColumnsThatOneSideLacks) {
       "column \"a\" is REQUIRED STRING in the table and is not in the schema");
 }
 
+TEST(SchemaFit, NamesAllThatContradicts) {
+  EXPECT_EQ(misfit(R"([{"name":"a","type":"STRING"},{"name":"b","type":"DATE"}])",
+                   R"([{"name":"a","type":"INTEGER"},
+                       {"name":"c","type":"STRING","mode":"REQUIRED"}])"),
+            "column \"a\" is NULLABLE STRING in the schema and NULLABLE INT64 in the table; "
+            "column \"b\" is NULLABLE DATE in the schema and is not in the table; "
+            "column \"c\" is REQUIRED STRING in the table and is not in the schema");
+  std::string rows = "[";
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g"}) {
+    rows += std::string(rows.size() > 1 ? "," : "") + R"({"name":")" + name + R"(","type":"DATE"})";
+  }
+  EXPECT_THAT(misfit(rows + "]", R"([{"name":"x","type":"DATE"}])"),
+              testing::EndsWith("column \"e\" is NULLABLE DATE in the schema and is not in the "
+                                "table; and 2 more"));
+}
+
 TEST(SchemaFit, AColumnWithADefaultMayBeLeftOut) {  // BQW-194
   EXPECT_EQ(misfit(R"([{"name":"b","type":"DATE"}])",
                    R"([{"name":"a","type":"STRING","mode":"REQUIRED",
