@@ -38,7 +38,7 @@ add_library(penstock_api STATIC ${api_sources})
 add_library(penstock::api ALIAS penstock_api)
 target_include_directories(penstock_api SYSTEM PUBLIC $<BUILD_INTERFACE:${generated}> $<INSTALL_INTERFACE:include>)
 target_link_libraries(penstock_api PUBLIC protobuf::libprotobuf gRPC::grpc++)
-# Generated code is not ours to sanitize: it would only cost build time.
 set_target_properties(penstock_api PROPERTIES UNITY_BUILD OFF)  # its files define the same names
+# Generated code is not ours to sanitize: it would only cost build time.
 target_compile_options(penstock_api PRIVATE -w -g0 -fno-sanitize=all)
 penstock_install_library(penstock_api api)

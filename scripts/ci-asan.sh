@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All unit and simulation tests, compiled with clang, under AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer. The simulation
-# plays a fifth of the seeds that `make test` plays.
+# All unit and simulation tests, compiled with clang, under AddressSanitizer, LeakSanitizer and
+# UndefinedBehaviorSanitizer. The simulation plays a fifth of the seeds that `make test` plays.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh build test fuzz

@@ -56,8 +56,9 @@ Json connectionJson(const bigquery::ConnectionStatistics& connection) {
                {"seconds_since_progress", base::inSeconds(connection.sinceProgress)},
                {"oldest_unanswered_seconds", nullptr},
                {"answer_latency", latencyJson(connection.latency)}};
-  if (connection.oldestSent)
+  if (connection.oldestSent) {
     json["oldest_unanswered_seconds"] = base::inSeconds(*connection.oldestSent);
+  }
   return json;
 }
 

@@ -7,8 +7,6 @@
 #include "penstock/formats/json/json_string.h"
 
 namespace penstock::bigquery {
-namespace {}  // namespace
-
 JsonRowWriter::JsonRowWriter(const JsonPlan& plan, bool ignoreUnknownFields)
     : plan_(plan),
       ignoreUnknownFields_(ignoreUnknownFields),

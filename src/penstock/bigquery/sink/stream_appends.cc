@@ -6,7 +6,6 @@
 #include "penstock/bigquery/sink/request_limits.h"
 
 namespace penstock::bigquery {
-namespace {}  // namespace
 
 void StreamAppends::open(const std::string& stream, const std::string& location) {
   const DestinationHost::Shared& shared = context_.shared();

@@ -22,8 +22,6 @@ constexpr std::array<std::pair<std::string_view, CatalogKind>, 5> kKinds{{
     {"lastTableId", CatalogKind::kLastTableId},
 }};
 
-/// Bytes that are not UTF-8 (the REST face lets none in) are replaced rather than thrown over. No
-/// tab and no line break is left as it is.
 absl::Status unreadableChange(const char* why) {
   return base::makeStatus(absl::StatusCode::kDataLoss,
                           "unreadable change ({}): written by another version?", why);

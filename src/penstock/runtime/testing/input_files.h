@@ -42,10 +42,10 @@ struct ReadRecords {
   absl::Status status;                    ///< of the read that ended it
 };
 
-/// Reads `reader` to its end or its first error.
 /// What ended the reading; empty if nothing did.
 [[nodiscard]] std::string errorOf(const ReadRecords& read);
 
+/// Reads `reader` to its end or its first error.
 [[nodiscard]] ReadRecords readToEnd(SplitReader& reader);
 
 /// Opens `inputs` and reads all splits, one after the other; `status` may be that of the opening.
