@@ -22,5 +22,15 @@ TEST(Text, MeasuresTheDistanceOfWords) {
   EXPECT_EQ(editDistance("kitten", "sitting"), 3U);
 }
 
+TEST(Text, ExcerptsAreCutBetweenCharacters) {
+  EXPECT_EQ(excerpt("abc", 3), "abc");
+  EXPECT_EQ(excerpt("abcd", 3), "abc...");
+  EXPECT_EQ(excerpt("ab\xc3\xa4"
+                    "d",
+                    3),
+            "ab...")
+      << "no half of a character";
+}
+
 }  // namespace
 }  // namespace penstock::base

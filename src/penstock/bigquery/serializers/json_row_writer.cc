@@ -7,6 +7,7 @@
 #include "penstock/formats/json/json_string.h"
 
 namespace penstock::bigquery {
+
 JsonRowWriter::JsonRowWriter(const JsonPlan& plan, bool ignoreUnknownFields)
     : plan_(plan),
       ignoreUnknownFields_(ignoreUnknownFields),
